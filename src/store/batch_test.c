@@ -95,6 +95,18 @@ static void test_a_store_that_is_none_is_refused(void **state) {
   }
 }
 
+static void test_a_database_that_would_go_with_the_program_is_refused(void **state) {
+  (void)state;
+  static const char *const urls[] = {"sqlite:", "sqlite::memory:"};
+  for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+    tt_store *store;
+    tt_error error;
+    assert_int_equal(tt_store_open(&(tt_store_options){.url = urls[i]}, &store, &error),
+                     TT_INVALID);
+    assert_non_null(strstr(error.text, "is no name of a file"));
+  }
+}
+
 static void test_nothing_is_kept_where_nobody_asks_for_it(void **state) {
   (void)state;
   tt_store *store;
@@ -192,6 +204,7 @@ int main(void) {
       cmocka_unit_test(test_messages_are_told_apart_by_what_they_say),
       cmocka_unit_test(test_handling_is_copied_whole),
       cmocka_unit_test(test_a_store_that_is_none_is_refused),
+      cmocka_unit_test(test_a_database_that_would_go_with_the_program_is_refused),
       cmocka_unit_test(test_nothing_is_kept_where_nobody_asks_for_it),
       cmocka_unit_test(test_a_database_that_is_away_loses_nothing),
       cmocka_unit_test(test_without_a_spool_a_database_must_be_there),

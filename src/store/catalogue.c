@@ -10,8 +10,14 @@
 /** Epochs that may go are looked for behind so many, and behind as many as there were: it costs more than to keep some. */
 #define MOST_UNSETTLED 4096
 
+/** What was said of an index. */
+typedef struct named {
+  char *identifier; /**< NULL: nothing was */
+  bool removed;     /**< its epochs stay, and batches that were begun before may still need it */
+} named;
+
 struct tt_catalogue {
-  tt_list devices, attributes; /**< char *: identifiers by index, NULL: none was said */
+  tt_list devices, attributes; /**< named, by index */
   tt_list epochs;              /**< tt_store_epoch */
   tt_list told; /**< int64_t, of each of them: when it was said last, in this order */
   int64_t tellings;
@@ -20,13 +26,13 @@ struct tt_catalogue {
   tt_map places;   /**< device, number → index in `epochs` */
 };
 
-static void clear_text(void *item) { free(*(char **)item); }
+static void clear_named(void *item) { free(((named *)item)->identifier); }
 
 tt_catalogue *tt_catalogue_new(void) {
   tt_catalogue *catalogue = malloc(sizeof *catalogue);
   if (!catalogue) return NULL;
-  *catalogue = (tt_catalogue){.devices = TT_LIST(char *, clear_text),
-                              .attributes = TT_LIST(char *, clear_text),
+  *catalogue = (tt_catalogue){.devices = TT_LIST(named, clear_named),
+                              .attributes = TT_LIST(named, clear_named),
                               .epochs = TT_LIST(tt_store_epoch, NULL),
                               .told = TT_LIST(int64_t, NULL)};
   return catalogue;
@@ -48,19 +54,22 @@ bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index,
                            const char *identifier) {
   tt_list *names = device ? &catalogue->devices : &catalogue->attributes;
   if (!tt_list_fill(names, (uint32_t)index + 1)) return false;
-  char **known = &tt_list_at(names, char *, index);
-  if (!identifier) {
-    free(*known);
-    *known = NULL;
-    return true;
+  named *known = &tt_list_at(names, named, index);
+  if (identifier && (known->removed || !known->identifier)) {
+    char *said = strdup(identifier);
+    if (!said) return false;
+    free(known->identifier);
+    known->identifier = said;
   }
-  if (!*known) *known = strdup(identifier);
-  return *known;
+  known->removed = !identifier;
+  return true;
 }
 
 const char *tt_catalogue_device(const tt_catalogue *catalogue, int index) {
   const tt_list *names = &catalogue->devices;
-  return index >= 0 && (uint32_t)index < names->len ? tt_list_at(names, char *, index) : NULL;
+  if (index < 0 || (uint32_t)index >= names->len) return NULL;
+  const named *known = &tt_list_at(names, named, index);
+  return known->removed ? NULL : known->identifier;
 }
 
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch) {
@@ -182,13 +191,22 @@ bool tt_catalogue_add_batch(tt_catalogue *catalogue, const tt_store_batch *batch
 
 /* --- what is told again --- */
 
-/** Names of the indices in `used`; of all where that is NULL. */
-static void copy_names(tt_list *target, const tt_list *names, const tt_map *used) {
+/** Names of the indices in `used`, also removed ones, which are not used again by that; and all that are not removed where `all` is said. */
+static void copy_names(tt_list *target, const tt_list *names, const tt_map *used, bool all) {
   for (uint32_t i = 0; i < names->len; i++) {
-    const char *identifier = tt_list_at(names, char *, i);
-    if (!identifier || (used && !tt_map_get(used, (tt_map_key){i, 0}))) continue;
-    tt_store_add_name(target, (int)i, identifier, NULL, TT_NAME_KNOWN);
+    const named *name = &tt_list_at(names, named, i);
+    const bool wanted = (all && !name->removed) || tt_map_get(used, (tt_map_key){i, 0});
+    if (name->identifier && wanted)
+      tt_store_add_name(target, (int)i, name->identifier, NULL, TT_NAME_KNOWN);
   }
+}
+
+/** Notes devices of epochs. False: out of memory. */
+static bool note_devices(tt_map *used, const tt_list *epochs) {
+  bool ok = true;
+  for (uint32_t i = 0; i < epochs->len; i++)
+    ok &= tt_map_put(used, (tt_map_key){tt_list_at(epochs, tt_store_epoch, i).device, 0}, 1);
+  return ok;
 }
 
 /** What the batch says itself, human names too. */
@@ -214,12 +232,15 @@ static int by_telling(const void *a, const void *b, void *context) {
 tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue) {
   tt_store_batch *all = tt_store_batch_new();
   tt_list places = TT_LIST(int64_t, NULL);
+  tt_map with_epochs = {0};
   if (!all) return NULL;
-  copy_names(&all->devices, &catalogue->devices, NULL);
-  copy_names(&all->attributes, &catalogue->attributes, NULL);
   bool ok = list_latest(catalogue, &places);
   if (places.len) qsort_r(places.data, places.len, sizeof(int64_t), by_telling, (void *)catalogue);
   copy_places(&all->epochs, catalogue, &places);
+  ok &= note_devices(&with_epochs, &all->epochs);
+  copy_names(&all->devices, &catalogue->devices, &with_epochs, true);
+  copy_names(&all->attributes, &catalogue->attributes, &(tt_map){0}, true);
+  tt_map_clear(&with_epochs);
   tt_list_free(&places);
   return whole_or_nothing(all, ok);
 }
@@ -227,20 +248,16 @@ tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue) {
 static bool copy_devices(tt_store_batch *whole, const tt_catalogue *catalogue,
                          const tt_store_batch *batch) {
   tt_map used = {0};
-  bool ok = true;
+  bool ok = note_devices(&used, &batch->epochs);
   for (uint32_t i = 0; i < batch->samples.len; i++) {
     int device = tt_list_at(&batch->samples, tt_store_sample, i).device;
-    ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
-  }
-  for (uint32_t i = 0; i < batch->epochs.len; i++) {
-    int device = tt_list_at(&batch->epochs, tt_store_epoch, i).device;
     ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
   }
   for (uint32_t i = 0; i < batch->pairs.len; i++) {
     int device = tt_list_at(&batch->pairs, tt_store_pair, i).device;
     ok &= tt_map_put(&used, (tt_map_key){device, 0}, 1);
   }
-  copy_names(&whole->devices, &catalogue->devices, &used);
+  copy_names(&whole->devices, &catalogue->devices, &used, false);
   copy_own(&whole->devices, &batch->devices);
   tt_map_clear(&used);
   return ok;
@@ -258,7 +275,7 @@ static bool copy_attributes(tt_store_batch *whole, const tt_catalogue *catalogue
     int attribute = tt_list_at(&batch->pairs, tt_store_pair, i).attribute;
     ok &= tt_map_put(&used, (tt_map_key){attribute, 0}, 1);
   }
-  copy_names(&whole->attributes, &catalogue->attributes, &used);
+  copy_names(&whole->attributes, &catalogue->attributes, &used, false);
   copy_own(&whole->attributes, &batch->attributes);
   tt_map_clear(&used);
   return ok;

@@ -15,7 +15,8 @@ void tt_catalogue_free(tt_catalogue *catalogue);
 
 /* These return false when memory runs out; what they were told is then to be told again. */
 
-/** A device's (or an attribute's) identifier; the first one said for an index stays, unless it is removed (NULL). */
+/** A device's (or an attribute's) identifier; the first one said for an index stays, unless it is removed (NULL). What was said before that, and
+ *  batches in which it stands already, are still told with it. */
 bool tt_catalogue_add_name(tt_catalogue *catalogue, bool device, int index, const char *identifier);
 /** A boot epoch; the newest range said for it stays. */
 bool tt_catalogue_add_epoch(tt_catalogue *catalogue, const tt_store_epoch *epoch);
@@ -29,7 +30,7 @@ bool tt_catalogue_settle(tt_catalogue *catalogue);
 /** By what the writer calls them. */
 bool tt_catalogue_has_epoch(const tt_catalogue *catalogue, int device, int number);
 
-/** All names, and of each device the TT_STORE_EPOCHS epochs that were said last, and all since tt_catalogue_settle(). They are in
+/** All names that are not removed, or have epochs here, and of each device the TT_STORE_EPOCHS epochs that were said last, and all since tt_catalogue_settle(). They are in
  *  the order in which they were said, so that another catalogue that is told them forgets the same ones. Who goes on with an older one says it
  *  again. Without human names, which are the database's to keep. The caller's to free, as is the next; NULL: out of memory. */
 tt_store_batch *tt_catalogue_all(const tt_catalogue *catalogue);

@@ -78,6 +78,24 @@ static void test_everything_is_told_again(void **state) {
   tt_catalogue_free(NULL);
 }
 
+/** What was begun before a name was removed, and its epochs, are whole in themselves still. */
+static void test_what_is_removed_is_named_where_it_is_needed(void **state) {
+  (void)state;
+  tt_catalogue *catalogue = make();
+  tt_store_batch *batch = tt_store_batch_new();
+  const tt_store_sample sample = {.device = 1, .epoch = 0, .first = 0, .count = 1};
+  const tt_store_value value = {.attribute = 2, .text = TT_STORE_NUMBER, .number = 5};
+  tt_list_add(&batch->samples, &sample, 1);
+  tt_list_add(&batch->values, &value, 1);
+  assert_true(tt_catalogue_add_name(catalogue, true, 1, NULL));
+  assert_true(tt_catalogue_add_name(catalogue, false, 2, NULL));
+  assert_null(tt_catalogue_device(catalogue, 1));
+  assert_says(tt_catalogue_complete(catalogue, batch), "devices 1=B attributes 2=z epochs 1.0@20");
+  assert_says(tt_catalogue_all(catalogue), "devices 0=A 1=B attributes 0=x epochs 0.0@10 1.0@20");
+  tt_store_batch_free(batch);
+  tt_catalogue_free(catalogue);
+}
+
 static void test_a_batch_gets_what_it_needs_and_no_more(void **state) {
   (void)state;
   tt_catalogue *catalogue = make();
@@ -192,6 +210,7 @@ static void test_one_process_has_the_lock(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_everything_is_told_again),
+      cmocka_unit_test(test_what_is_removed_is_named_where_it_is_needed),
       cmocka_unit_test(test_a_batch_gets_what_it_needs_and_no_more),
       cmocka_unit_test(test_of_epochs_the_latest_are_told_again),
       cmocka_unit_test(test_what_nobody_goes_on_with_is_forgotten),

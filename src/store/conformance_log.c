@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#define PATIENCE INT64_C(20000000) /* µs */
+#define PATIENCE INT64_C(60000000) /* µs */
 
 static tt_store_log *open_log(const char *name, int64_t replay) {
   const tt_store_log_options options = {.url = tt_testing_url(), .name = name, .replay = replay};
@@ -62,6 +62,14 @@ static void assert_empty(tt_store_log *log) {
   assert_int_equal(log->take(log, 200000, &batch, &error), TT_AGAIN);
 }
 
+static bool says_name(const tt_store_batch *batch, const char *device, const char *human) {
+  for (uint32_t i = 0; i < batch->devices.len; i++) {
+    const tt_store_name *name = &tt_list_at(&batch->devices, tt_store_name, i);
+    if (!strcmp(name->identifier, device)) return name->name && !strcmp(name->name, human);
+  }
+  return false;
+}
+
 static void test_what_it_took_others_store(void **state) {
   (void)state;
   tt_store *store = tt_testing_open();
@@ -88,6 +96,15 @@ static void test_what_it_took_others_store(void **state) {
   assert_stored(other, "ROBO2", "80050 80050 0=-0.10000000000000001\n");
   again->close(again);
   second->close(second);
+  // One that begins later gets the names first.
+  g_usleep(1000);
+  again = open_log("four", g_get_real_time());
+  const tt_store_batch *settings;
+  tt_error error;
+  assert_int_equal(again->take(again, 200000, &settings, &error), TT_OK);
+  assert_int_equal(settings->samples.len, 0);
+  assert_true(says_name(settings, "ROBO2", "Red"));
+  again->close(again);
   log->close(log);
   other->close(other);
   store->close(store);
@@ -175,6 +192,30 @@ static void test_a_name_does_not_come_back(void **state) {
   name_device(beside, 1, "ROBO2", "");
   told = told_anew();
   assert_string_equal(told, "device 0 ROBO1 -\ndevice 1 ROBO2 -\n");
+  g_free(told);
+  beside->close(beside);
+  store->close(store);
+}
+
+/** A collector hears that another one removed a name while a batch with its samples is being filled; all names are told anew after that. */
+static void test_who_hears_of_a_removal_goes_on(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open(), *beside = tt_testing_open_beside();
+  g_free(tt_testing_load(beside));
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_store_add_name(&batch->devices, 0, "ROBO1", NULL, TT_NAME_REMOVED);
+  tt_testing_write(beside, batch);
+  const gint64 end = g_get_monotonic_time() + PATIENCE;
+  while (!strstr(tt_testing_told(), "ROBO1 - removed\n") && g_get_monotonic_time() < end)
+    if (!store->tend(store)) g_usleep(10000);
+  batch = tt_store_batch_new();
+  tt_testing_add_sample(batch, 0, 0, 90000, 91000);
+  tt_testing_add_value(batch, 0, NULL, 1);
+  tt_testing_write(store, batch);
+  char *told = told_anew();
+  assert_non_null(strstr(told, "ROBO1 - removed\n"));
   g_free(told);
   beside->close(beside);
   store->close(store);
@@ -498,6 +539,8 @@ const tt_store_case tt_store_log_cases[] = {
     {"what is not done comes again", test_what_is_not_done_comes_again, TT_STORE_FORWARDS, NULL},
     {"who comes next is told all", test_who_comes_next_is_told_all, TT_STORE_FORWARDS, NULL},
     {"a name does not come back", test_a_name_does_not_come_back, TT_STORE_FORWARDS, NULL},
+    {"who hears of a removal goes on", test_who_hears_of_a_removal_goes_on, TT_STORE_FORWARDS,
+     NULL},
     {"what two put and two take by chance is stored once", test_what_two_put_and_two_take_by_chance,
      TT_STORE_FORWARDS, NULL},
     {"the next is taken while one is stored", test_the_next_is_taken_while_one_is_stored,

@@ -25,7 +25,7 @@ _Static_assert(PIECE_BYTES > TT_NATS_MESSAGE_MOST, "or it would never come");
 /** Messages, and bytes of them, in one batch, where its store has no wishes: what a slow one takes in a second or so. */
 #define USUAL_MESSAGES 512
 #define USUAL_BYTES (2 * PIECE_BYTES)
-/** Requests in a row that may end for want of room; another one is an error. */
+/** Requests in a row that may end for want of room, before the next message is taken for too long. */
 #define MOST_LIMITED 3
 /** µs that the thread waits for the first message of a batch; for messages that are there to come; and at least. */
 #define AHEAD_PATIENCE INT64_C(100000)
@@ -165,6 +165,8 @@ static bool is_made(taker *of) {
   return status == NATS_OK;
 }
 
+static bool replays(const taker *of) { return of->replay > 0 && of->replay != INT64_MAX; }
+
 /** A consumer for a replay begins at its time. */
 static natsStatus subscribe(taker *of) {
   char subject[128];
@@ -176,7 +178,10 @@ static natsStatus subscribe(taker *of) {
   options.Config.MaxAckPending = MOST_IN_HAND;
   const bool made = is_made(of);
   if (!made) options.Config.DeliverPolicy = js_DeliverAll;
-  if (!made && of->replay > 0 && of->replay != INT64_MAX) {
+  if (made && replays(of) && !of->is_new)
+    tt_log_warning("nats: the consumer %s goes on where it was; a replay needs a new name",
+                   of->name);
+  if (!made && replays(of)) {
     options.Config.DeliverPolicy = js_DeliverByStartTime;
     options.Config.OptStartTime = of->replay * 1000;
   }
@@ -185,13 +190,13 @@ static natsStatus subscribe(taker *of) {
                           &options, NULL);
 }
 
-/** One that is made anew counts anew; one of which nothing was removed has all that was ever set. */
+/** One that is made anew counts anew; one of which nothing was removed has all that was ever set, but not behind the time of a replay. */
 static natsStatus identify(taker *of) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   const char *name = tt_nats_link_name(of->link);
   natsStatus status = js_GetStreamInfo(&info, tt_nats_link_js(of->link), name, NULL, &code);
-  if (status == NATS_OK) of->is_new &= info->State.FirstSeq > 1;
+  if (status == NATS_OK) of->is_new &= info->State.FirstSeq > 1 || replays(of);
   if (status == NATS_OK)
     of->identity = (int64_t)tt_hash_bytes(tt_hash_bytes(TT_HASH_START, name, strlen(name)),
                                           &info->Created, sizeof info->Created);
@@ -330,6 +335,21 @@ static bool is_about_size(natsStatus status) {
   return said && strstr(said, "Exceeds MaxBytes");
 }
 
+/** Takes the next message alone, however long: one that has no room in a piece is none of ours, and would stop all that is behind it. */
+static tt_status fetch_longest(taker *of, int64_t patience, tt_error *error) {
+  natsMsgList came = {0};
+  jsFetchRequest request;
+  jsFetchRequest_Init(&request);
+  request.Batch = 1;
+  request.NoWait = true;
+  request.Expires = 1000 * (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
+  of->asked = tt_monotonic_us();
+  const natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
+  if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND || is_about_size(status)) return TT_OK;
+  return status == NATS_OK ? gather_all(of, &came, error)
+                           : tt_nats_fail(status, "taking from the stream", error);
+}
+
 /** Takes a piece of what is wanted into the next batch, and what there is of it after `patience` (µs). */
 static tt_status fetch_piece(taker *of, wanted what, int64_t patience, tt_error *error) {
   natsMsgList came = {0};
@@ -345,7 +365,11 @@ static tt_status fetch_piece(taker *of, wanted what, int64_t patience, tt_error 
   natsStatus status = natsSubscription_FetchRequest(&came, of->subscription, &request);
   if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) return TT_OK;
   // The end of the piece before is sometimes said late, and taken for that of this one.
-  if (is_about_size(status) && of->limited++ < MOST_LIMITED) return TT_OK;
+  if (is_about_size(status)) {
+    if (of->limited++ < MOST_LIMITED) return TT_OK;
+    of->limited = 0;
+    return fetch_longest(of, TRANSFER_PATIENCE, error);
+  }
   of->limited = 0;
   return status == NATS_OK ? gather_all(of, &came, error)
                            : tt_nats_fail(status, "taking from the stream", error);
@@ -413,11 +437,15 @@ static tt_status add_rest(taker *of, tt_error *error) {
   return of->base.state.waiting ? fetch(of, ANY, TRANSFER_PATIENCE, error) : TT_OK;
 }
 
-/** Waits for the first ones. A request may be answered by what was said late to the one before: that there is nothing. */
+/** Waits for the first ones, and asks again and again: since when the server waits for what it gave is known by when that was asked for.
+ *  A request may also be answered by what was said late to the one before: that there is nothing. */
 static tt_status wait_first(taker *of, int64_t patience, tt_error *error) {
-  const int64_t end = tt_monotonic_us() + patience;
-  do TT_TRY(fetch(of, ANY, end - tt_monotonic_us(), error));
-  while (!of->next.messages.len && tt_monotonic_us() < end);
+  const int64_t end = tt_monotonic_us() + patience, longest = tt_nats_hand_back / 1000 / 10;
+  int64_t rest = patience;
+  do {
+    TT_TRY(fetch(of, ANY, rest < longest ? rest : longest, error));
+    rest = end - tt_monotonic_us();
+  } while (!of->next.messages.len && rest > 0);
   return TT_OK;
 }
 

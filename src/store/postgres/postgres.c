@@ -89,12 +89,15 @@ static tt_status postgres_write_foreign(tt_store *base, const tt_store_batch *ba
   return status;
 }
 
-/** One that fails is disconnected, and away until it is tried again. */
+/** Each statement is a transaction of its own, so one that is refused leaves the connection as it is. Who has none any more is away until
+ *  it is tried again. */
 static tt_status postgres_purge(tt_store *base, const tt_store_purge *purge, int *removed,
                                 tt_error *error) {
   tt_postgres *store = (tt_postgres *)base;
   const tt_status status = tt_postgres_purge(base, purge, removed, error);
-  if (status != TT_OK && status != TT_AGAIN) set_state(store, error->text);
+  if (status == TT_OK || status == TT_AGAIN || tt_postgres_is_alive(store->link)) return status;
+  tt_postgres_disconnect(store);
+  set_state(store, error->text);
   return status;
 }
 

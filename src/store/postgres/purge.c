@@ -86,6 +86,5 @@ tt_status tt_postgres_purge(tt_store *base, const tt_store_purge *purge, int *re
   tt_status status = condition.failed ? tt_fail(error, TT_NOMEM, "out of memory")
                                       : remove_all(store, purge, condition.data, removed, error);
   tt_list_free(&condition);
-  if (status != TT_OK && status != TT_AGAIN) tt_postgres_disconnect(store);
   return status;
 }

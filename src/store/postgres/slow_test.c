@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -200,16 +201,22 @@ static void test_who_reads_for_long_stops_nobody(void **state) {
   store->close(store);
 }
 
+static tt_store *open_with(const tt_store_batch *batch) {
+  tt_store *store = open_at(url());
+  tt_error error;
+  if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
+  return store;
+}
+
 /** Somebody who locks a table for long: what is old is not taken for removed, and it is said that the database is away. */
 static void test_a_purge_that_takes_longer_than_it_is_waited_for(void **state) {
   (void)state;
   const tt_store_purge purge = {.device = 0, .attribute = 0, .before = 500000, .limit = 100};
-  tt_store *store = open_at(url());
   tt_store_batch *batch = new_batch(0, 10);
+  tt_store *store = open_with(batch);
   tt_error error;
   tt_store_state said;
   int removed;
-  if (store->write(store, batch, &error) != TT_OK) fail_msg("%s", error.text);
   PGconn *other = PQconnectdb(url());
   PQclear(PQexec(other, "BEGIN; LOCK TABLE tether.value IN ACCESS EXCLUSIVE MODE"));
   assert_int_equal(PQtransactionStatus(other), PQTRANS_INTRANS);
@@ -226,6 +233,33 @@ static void test_a_purge_that_takes_longer_than_it_is_waited_for(void **state) {
     store->state(store, &said);
     if (g_get_monotonic_time() > end) fail_msg("%s", said.reason);
   }
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  assert_int_equal(removed, 10);
+  tt_store_batch_free(batch);
+  store->close(store);
+}
+
+/** Such as who may not: what comes in has nothing to do with that. */
+static void test_a_purge_that_is_refused_disconnects_nobody(void **state) {
+  (void)state;
+  const tt_store_purge purge = {.device = 0, .attribute = 0, .before = 500000, .limit = 100};
+  tt_store_batch *batch = new_batch(0, 10);
+  tt_store *store = open_with(batch);
+  tt_error error;
+  tt_store_state said;
+  int removed;
+  ask("CREATE FUNCTION tether.refuse() RETURNS trigger LANGUAGE plpgsql AS"
+      " $$ BEGIN RAISE 'nobody may'; END $$;"
+      "CREATE TRIGGER refuse BEFORE DELETE ON tether.value FOR EACH ROW"
+      " EXECUTE FUNCTION tether.refuse()");
+  const tt_postgres_link *link = ((tt_postgres *)store)->link;
+  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_FAILED);
+  assert_non_null(strstr(error.text, "nobody may"));
+  assert_ptr_equal(((tt_postgres *)store)->link, link);
+  store->state(store, &said);
+  assert_false(said.degraded);
+  assert_int_equal(store->write(store, batch, &error), TT_OK);
+  ask("DROP TRIGGER refuse ON tether.value");
   assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
   assert_int_equal(removed, 10);
   tt_store_batch_free(batch);
@@ -250,6 +284,7 @@ int main(void) {
       cmocka_unit_test_setup(test_who_reads_for_long_stops_nobody, tt_testing_clean),
       cmocka_unit_test_setup(test_a_purge_that_takes_longer_than_it_is_waited_for,
                              tt_testing_clean),
+      cmocka_unit_test_setup(test_a_purge_that_is_refused_disconnects_nobody, tt_testing_clean),
   };
   return cmocka_run_group_tests(tests, tt_testing_begin, tt_testing_end);
 }

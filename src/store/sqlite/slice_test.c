@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define DEVICES 1000
+#define DEVICES (1000 / TETHER_FEWER)
 #define RECORDS 512
 #define ATTRIBUTES 4
 #define SPARSE 100 /* every so many-th record has the text */

@@ -463,7 +463,9 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
     return tt_sqlite_fail(store->db, path, "can't open", error);
   }
   const char *resolved = sqlite3_db_filename(store->db, "main");
-  if (resolved && *resolved) TT_TRY(tt_lock_take(&store->lock, resolved, error));
+  if (!resolved || !*resolved)  // "", ":memory:": it would be gone with the process
+    return tt_fail(error, TT_INVALID, "sqlite:%s: is no name of a file; give another", path);
+  TT_TRY(tt_lock_take(&store->lock, resolved, error));
   tt_sqlite_harden(store->db);
   sqlite3_busy_timeout(store->db, 300);
   sqlite3_wal_hook(store->db, on_commit, store);
@@ -479,10 +481,8 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
       return tt_sqlite_fail(store->db, path, "can't prepare", error);
     }
   }
-  if (resolved && *resolved) {
-    store->file = tt_file_note(resolved);
-    store->wal = tt_file_note(sqlite3_filename_wal(resolved));
-  }
+  store->file = tt_file_note(resolved);
+  store->wal = tt_file_note(sqlite3_filename_wal(resolved));
   TT_TRY(tt_sqlite_pieces_open(store->db, path, &store->pieces, error));
   TT_TRY(tt_sqlite_marks_open(store->db, path, &store->marks, error));
   TT_TRY(tt_sqlite_maker_open(store->db, path, &store->marks, &store->maker, error));
