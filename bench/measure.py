@@ -17,6 +17,8 @@ TETHER = str(BUILD / "tether")
 # With TETHER_BENCH_FIFO=1 (root only) everything measured runs with real-time priority: what else the machine does then
 # hardly shows, and it stands still meanwhile.
 PRIORITY = ["chrt", "-f", "10"] if os.environ.get("TETHER_BENCH_FIFO") == "1" else []
+STATE = tempfile.TemporaryDirectory()  # no run that is recorded elsewhere leaves its mark among a person's own
+os.environ["XDG_STATE_HOME"] = STATE.name
 QUIET = ["--set", "record.on=false", "--no-web"]
 
 

@@ -27,7 +27,7 @@
 /** So many in a row may be held up by so much, however rare they are. */
 #define HELD_UP_COUNT 3
 #define HELD_UP_MOST (4LL * SECOND)
-/** µs after which a device that says the same time again has begun anew: until then it may send several of one time. */
+/** µs after which a device that says the time of its first message again has begun anew: until then it may send several of one time. */
 #define SAME_TIME_FOR (5LL * SECOND)
 /** Meanwhile some may be held up by so much more. */
 #define HELD_UP SECOND
@@ -77,7 +77,6 @@ static tt_boot *begin(tt_device_time *time, const char *label, int64_t device, i
   boot->stored.offset_high = boot->stored.offset_low + RANGE_STEP;
   memccpy(boot->stored.boot, label, 0, sizeof boot->stored.boot - 1);
   boot->newest = device;
-  boot->newest_heard = device + offset;
   tt_device_clock_start(&boot->clock, device, device + offset);
   return boot;
 }
@@ -230,6 +229,15 @@ static tt_boot *ask(tt_device_time *time, const tt_timed_message *message) {
   return message->find && message->find(message->context, &key) ? boot_with_key(time, key) : NULL;
 }
 
+/** Whether a device may have begun anew that says the only time of its epoch again, as one does that sleeps in between and has no
+ *  clock. Of a clock that went on, several messages may be of one time, and the last of them held up, or sent again. So may be the first
+ *  one of an epoch that began elsewhere; the next ones are compared with that. */
+static bool may_begin_anew(tt_boot *boot, const tt_timed_message *message) {
+  if (boot->went_on || *boot->stored.boot) return false;
+  if (!boot->begun) boot->begun = message->received;
+  return message->received - boot->begun >= SAME_TIME_FOR;
+}
+
 /** The epoch of a message that does not fit the current one, as far as its time tells; NULL: the clock must have jumped. */
 static tt_boot *guess(tt_device_time *time, const tt_timed_message *message, int64_t late,
                       bool backwards) {
@@ -245,9 +253,7 @@ static tt_boot *guess(tt_device_time *time, const tt_timed_message *message, int
     return was_held_up(current, message->transmitted, message->received) ? current : NULL;
   // Behind its time, but as new as anything: it waited for a connection. Else the clock went back.
   const int64_t after = message->transmitted - current->newest;
-  return after > 0 || (!after && message->received - current->newest_heard < SAME_TIME_FOR)
-             ? current
-             : NULL;
+  return after > 0 || (!after && !may_begin_anew(current, message)) ? current : NULL;
 }
 
 /** The epoch of a message, or NULL when the clock must have jumped. */
@@ -455,7 +461,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
     if (message.transmitted > chosen->newest) {
       chosen = make_current(time, chosen);
       chosen->newest = message.transmitted;
-      chosen->newest_heard = message.received;
+      chosen->went_on = true;
     }
     if (tells) follow_clock(chosen, &message, is_settling(time, gone_on), behind);
   }

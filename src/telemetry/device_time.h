@@ -22,8 +22,8 @@ typedef struct tt_boot {
   bool settled;          /**< its clock was seen to go on with ours, here or where it comes from */
   int told_at;           /**< as which of the device's */
   int64_t newest;        /**< latest transmission, device's clock */
-  int64_t newest_heard;  /**< its receipt */
-  int64_t begun;         /**< receipt of its first message, where it began here; 0: elsewhere */
+  int64_t begun;         /**< receipt of its first message, as far as it is known here; or 0 */
+  bool went_on;          /**< …and newer ones came */
   tt_device_clock clock;
 } tt_boot;
 

@@ -17,7 +17,9 @@
 #define NEVER (INT64_MIN / 2)
 /** For which what is old may hold up the rest. */
 #define PURGE_TIME (SECOND / 50)
-/** Behind a step that fails nothing old is removed for so many times as long as that took: a database may be too slow for many. */
+/** Behind a step that took longer nothing old is removed for so many times as long, whatever it said: a database may be too slow for
+ *  many. What stores do at once takes less. */
+#define STEP_TIME (SECOND / 2)
 #define REST_TIMES 3
 
 /* --- what is durable --- */
@@ -89,11 +91,16 @@ static int64_t passed(void) {
   return (int64_t)time.tv_sec * SECOND + time.tv_nsec / 1000;
 }
 
-/** µs UTC by which values are old or not. */
+/** µs UTC by which values are old or not. With the mutex held. */
+static int64_t read_clock(tt_collector *collector) {
+  tt_retention_look(&collector->retention, g_get_real_time(), passed(), collector->newest_stored);
+  return collector->retention.now;
+}
+
+/** As read_clock(), for a round that begins. */
 static int64_t look_at_clock(tt_collector *collector) {
   pthread_mutex_lock(&collector->mutex);
-  tt_retention_look(&collector->retention, g_get_real_time(), passed(), collector->newest_stored);
-  int64_t now = collector->retention.now;
+  int64_t now = read_clock(collector);
   collector->purge_due = false;
   pthread_mutex_unlock(&collector->mutex);
   return now;
@@ -163,26 +170,31 @@ static bool is_due_again(const purging *of) {
   return false;
 }
 
-/** The next device is asked for what was removed, where it is due. */
+/** The attribute behind which this round goes on with the device that is asked for what was removed; NULL: it leaves out none. */
+static int64_t *find_failed(const purging *of) {
+  return tt_map_get(&of->failed_last, (tt_map_key){of->whole, 0});
+}
+
+/** The next device is asked for what was removed, where it is due. With the mutex held. */
+static void choose_next(tt_collector *collector, purging *of) {
+  of->whole = (of->whole + 1) % (int)collector->devices->len;
+  tt_device *device = tt_device_at(collector, of->whole);
+  of->asked_at = device->asked == of->forgotten ? device->asked_at : NEVER;
+  of->asks = is_due_again(of);
+  if (!of->asks) return;
+  device->asked = of->forgotten;
+  device->asked_at = of->now;
+  int64_t *failed = find_failed(of);
+  if (failed) *failed = -1;  // it is asked for all
+}
+
+/** Of a device that failed the last round has left out some, for which this one asks: it is the same asking. */
 static void choose_whole(tt_collector *collector, purging *of) {
   pthread_mutex_lock(&collector->mutex);
-  const int count = (int)collector->devices->len;
   // What was removed is older than that; the wall's clock may be ahead of the one by which values are old.
   if (of->forgotten != collector->forgotten) of->since = MAX(of->now, g_get_real_time());
   of->forgotten = collector->forgotten;
-  // Of one that failed the last round has left out some.
-  of->whole =
-      (of->whole + !tt_map_get(&of->failed_last, (tt_map_key){of->whole, 0})) % MAX(count, 1);
-  of->asks = false;
-  if (count) {
-    tt_device *device = tt_device_at(collector, of->whole);
-    of->asked_at = device->asked == of->forgotten ? device->asked_at : NEVER;
-    of->asks = is_due_again(of);
-    if (of->asks) {
-      device->asked = of->forgotten;
-      device->asked_at = of->now;
-    }
-  }
+  if (collector->devices->len && !find_failed(of)) choose_next(collector, of);
   pthread_mutex_unlock(&collector->mutex);
 }
 
@@ -200,7 +212,8 @@ static void begin_purging(tt_collector *collector, purging *of) {
   of->old = find_old(collector, of->now);
   choose_whole(collector, of);
   if (!store->forget) return;
-  store->forget(store, &of->old);
+  // Who is away when we begin tells its newest sample later, and would keep what it is told now until then.
+  if (!is_away(collector)) store->forget(store, &of->old);
   tt_list_free(&of->old);
 }
 
@@ -223,8 +236,10 @@ static bool may_be_stored(const tt_collector *collector, const tt_store_old *one
          !is_left_out(of, one->attribute);
 }
 
-/** A round may last long, or wait for a database: what is to be kept longer by now is. False: all of it is. With the mutex held. */
-static bool look_again(tt_collector *collector, tt_store_old *one, const purging *of) {
+/** A round may last long, or wait for a database that tells its newest sample only then: what is to be kept longer by now is, also where
+ *  the clock turns out to be wrong. False: all of it is. With the mutex held. */
+static bool look_again(tt_collector *collector, tt_store_old *one, purging *of) {
+  of->now = MIN(of->now, read_clock(collector));
   const double retention = tt_attribute_at(collector, one->attribute)->handling.retention;
   one->before = MIN(one->before, of->now - llround(retention * SECOND));
   return retention > 0;
@@ -364,7 +379,8 @@ static bool purge_some(tt_collector *collector, purging *of) {
   while (is_purging(of) && now >= of->rests) {
     const tt_status status = purge_next(collector, of);
     of->done = g_get_monotonic_time();
-    if (status != TT_OK && status != TT_AGAIN) of->rests = of->done + REST_TIMES * (of->done - now);
+    const int64_t took = of->done - now;
+    if (took > STEP_TIME) of->rests = of->done + REST_TIMES * took;
     now = of->done;
     if (status == TT_AGAIN && is_away(collector)) return false;
     if (of->done >= end || (!collector->options.log && is_wanted(collector))) break;

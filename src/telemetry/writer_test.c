@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define DEVICES 300
+#define DEVICES (300 / TETHER_FEWER)
 #define PATIENCE INT64_C(60000000) /* µs */
 
 static tt_collector *collector;
@@ -61,15 +61,16 @@ static void wait_for(atomic_int *count, int least) {
   while (atomic_load(count) < least && g_get_monotonic_time() < end) g_usleep(1000);
 }
 
+static atomic_bool away; /* the database */
+
 static tt_status keep_loader(tt_store *store, const tt_store_loader *told, tt_error *error) {
   (void)store, (void)error;
   loader = *told;
-  return TT_OK;
+  return atomic_load(&away) ? TT_AGAIN : TT_OK;
 }
 
 #define AWAY_TIME 500000 /* µs */
 
-static atomic_bool away; /* the database */
 static int64_t away_until;
 static atomic_int tends, asked_away, tended_away, hurried_away;
 
@@ -81,6 +82,8 @@ static bool tend_link(tt_store *store) {
   if (g_get_monotonic_time() >= away_until) atomic_store(&away, false);
   return false;
 }
+
+static bool (*tend)(tt_store *) = tend_link;
 
 static void tell_away(tt_store *store, tt_store_state *state) {
   (void)store;
@@ -132,7 +135,7 @@ static void open_collector(tt_store_log *log,
   options.log = log;
   options.store->load = keep_loader;
   options.store->purge = purge;
-  options.store->tend = tend_link;
+  options.store->tend = tend;
   options.store->state = tell_away;
   if (write) options.store->write = write;
   atomic_store(&purged, 0);
@@ -317,7 +320,9 @@ static void test_what_is_old_waits_for_a_database_that_is_away(void **state) {
 
 static atomic_bool asked_of_removed[DEVICES], asked_of_all[DEVICES];
 static atomic_int of_removed, of_all, rounds, in_all;
-static double kept; /* s */
+static double kept;               /* s */
+static int failing_once = -1;     /* a device of which what was removed can't be asked for once */
+static int failing[2] = {-1, -1}; /* …whose own values can't be removed */
 
 static void note_asked(atomic_bool *asked, atomic_int *count) {
   if (!atomic_exchange(asked, true)) atomic_fetch_add(count, 1);
@@ -335,6 +340,11 @@ static tt_status purge_again(tt_store *store, const tt_store_purge *purge, int *
   if (purge->device == ALL_OF) note_asked(&asked_of_all[purge->attribute], &of_all);
   if (purge->attribute != REMOVED && purge->device != ALL_OF)
     atomic_fetch_add(&needless, purge->device != purge->attribute);
+  const bool own = purge->device == purge->attribute;
+  const bool once = purge->attribute == REMOVED && purge->device == failing_once;
+  if (once) failing_once = -1;
+  if (once || (own && (purge->device == failing[0] || purge->device == failing[1])))
+    return tt_fail(error, TT_FAILED, "the connection is lost");
   return TT_OK;
 }
 
@@ -422,30 +432,46 @@ static void test_what_was_removed_is_asked_for_again(void **state) {
   assert_in_range(atomic_load(&in_all), 3 * ONCE, INT_MAX);
 }
 
+static void test_what_failed_is_asked_for_again(void **state) {
+  (void)state;
+  failing_once = 3;
+  remove_behind_a_log(1e6);
+  wait_rounds(3 * DEVICES);
+  tt_collector_free(collector);
+  assert_int_equal(failing_once, -1);
+  assert_int_equal(atomic_load(&in_all), ONCE + 1);
+}
+
+/** Of them each second round asks only for what is behind that. The turn of one of both comes in such a round. */
+static void test_what_was_removed_is_asked_for_of_who_fails(void **state) {
+  (void)state;
+  failing[0] = 20;
+  failing[1] = 22;
+  remove_behind_a_log(1e6);
+  wait_rounds(3 * DEVICES);
+  tt_collector_free(collector);
+  failing[0] = failing[1] = -1;
+  assert_int_equal(atomic_load(&of_removed), DEVICES);
+}
+
 /* --- a device that is too much for the database --- */
 
-#define SLOW 1          /* a device… */
-#define ATTRIBUTES 20   /* …of so many, behind its own */
-#define SLOW_TIME 20000 /* µs */
+#define SLOW 1           /* a device… */
+#define ATTRIBUTES 20    /* …of so many, behind its own */
+#define SLOW_TIME 600000 /* µs */
 
 static atomic_int slow_asked, hurried;
-static int64_t slow_since; /* 0: it didn't fail last */
 
 /** Fails with each attribute. With each round begins the next. */
-static tt_status fail_slowly(tt_store *store, const tt_store_purge *purge, int *removed,
+static tt_status fail_always(tt_store *store, const tt_store_purge *purge, int *removed,
                              tt_error *error) {
   (void)store;
   *removed = 0;
-  if (slow_since && g_get_monotonic_time() - slow_since < 4 * SLOW_TIME)
-    atomic_fetch_add(&hurried, 1);
-  slow_since = 0;
   if (purge->device == DEVICES - 1)
     tell_retention(1e6 + 0.001 * (1 + atomic_fetch_add(&rounds, 1)));
   if (purge->device != SLOW) return TT_OK;
-  slow_since = g_get_monotonic_time();
   atomic_fetch_add(&slow_asked, 1);
   if (!atomic_exchange(&asked_of_all[purge->attribute], true)) atomic_fetch_add(&of_all, 1);
-  g_usleep(SLOW_TIME);
   return tt_fail(error, TT_FAILED, "it takes too long");
 }
 
@@ -455,10 +481,8 @@ static void test_a_device_that_fails_does_so_once_in_a_round(void **state) {
   atomic_store(&rounds, 0);
   atomic_store(&tends, 0);
   atomic_store(&slow_asked, 0);
-  atomic_store(&hurried, 0);
   memset(asked_of_all, 0, sizeof asked_of_all);
-  slow_since = 0;
-  open_collector(&silent, fail_slowly, NULL);
+  open_collector(&silent, fail_always, NULL);
   wait_for(&tends, 1);
   tell_pairs();
   for (int i = 0; i < ATTRIBUTES; i++) loader.pair(loader.context, SLOW, SLOW + i);
@@ -467,6 +491,44 @@ static void test_a_device_that_fails_does_so_once_in_a_round(void **state) {
   tt_collector_free(collector);
   assert_int_equal(atomic_load(&of_all), ATTRIBUTES);
   assert_in_range(atomic_load(&slow_asked), ATTRIBUTES, atomic_load(&rounds) + 1);
+}
+
+/** Says this one after the other, and takes its time for each. */
+static const tt_status slow_says[] = {TT_AGAIN, TT_OK, TT_FAILED};
+
+#define SLOW_STEPS (int)(sizeof slow_says / sizeof *slow_says)
+
+static tt_status take_long(tt_store *store, const tt_store_purge *purge, int *removed,
+                           tt_error *error) {
+  static int64_t since; /* 0: the last one was quick */
+  (void)store;
+  *removed = 0;
+  if (since && g_get_monotonic_time() - since < 4 * SLOW_TIME) atomic_fetch_add(&hurried, 1);
+  since = 0;
+  const bool over = atomic_load(&slow_asked) == SLOW_STEPS;
+  if (over) note_seen(purge->device);
+  if (over || purge->device != SLOW) return TT_OK;
+  const tt_status says = slow_says[atomic_fetch_add(&slow_asked, 1)];
+  since = g_get_monotonic_time();
+  g_usleep(SLOW_TIME);
+  return says == TT_FAILED ? tt_fail(error, says, "it takes too long") : says;
+}
+
+static void test_what_takes_long_leaves_time_for_the_rest(void **state) {
+  (void)state;
+  atomic_store(&tends, 0);
+  atomic_store(&slow_asked, 0);
+  atomic_store(&hurried, 0);
+  open_collector(NULL, take_long, NULL);
+  wait_for(&tends, 1);
+  tell_pairs();
+  for (int i = 0; i < SLOW_STEPS; i++) loader.pair(loader.context, SLOW, SLOW + i);
+  tell_retention(1e6);
+  wait_for(&slow_asked, SLOW_STEPS);
+  wait_for(&seen_count, 1);
+  tt_collector_free(collector);
+  assert_int_equal(atomic_load(&slow_asked), SLOW_STEPS);
+  assert_in_range(atomic_load(&seen_count), 1, DEVICES);
   assert_int_equal(atomic_load(&hurried), 0);
 }
 
@@ -561,6 +623,58 @@ static void test_a_round_keeps_what_is_kept_longer_meanwhile(void **state) {
   assert_int_equal(atomic_load(&by_old), 0);
 }
 
+/* --- a clock that is ahead when the database is away at the start --- */
+
+#define RETENTION (30 * 86400)                /* s */
+#define AHEAD (35 * 86400 * INT64_C(1000000)) /* µs */
+
+static int64_t newest;             /* µs UTC, of what is stored */
+static atomic_int removing_newest; /* how often that was too old */
+
+/** When it is back it says what is stored, as one does that is loaded then. */
+static tt_status remove_when_back(tt_store *store, const tt_store_purge *purge, int *removed,
+                                  tt_error *error) {
+  (void)store, (void)error;
+  *removed = 0;
+  if (atomic_load(&away)) {
+    atomic_fetch_add(&asked_away, 1);
+    return TT_AGAIN;
+  }
+  if (purge->before > newest) atomic_fetch_add(&removing_newest, 1);
+  note_seen(purge->device);
+  return TT_OK;
+}
+
+static bool tell_newest_when_back(tt_store *store) {
+  (void)store;
+  atomic_fetch_add(&tends, 1);
+  if (!atomic_load(&asked_away) || !atomic_exchange(&away, false)) return false;
+  const tt_store_boot boot = {
+      .epoch = {.key = 99, .anchor = newest}, .has_sample = true, .time = newest};
+  loader.epoch(loader.context, &boot);
+  return false;
+}
+
+static void test_a_round_that_waited_goes_by_what_is_stored(void **state) {
+  (void)state;
+  newest = g_get_real_time() - AHEAD;
+  atomic_store(&removing_newest, 0);
+  atomic_store(&asked_away, 0);
+  atomic_store(&tends, 0);
+  atomic_store(&away, true);
+  tend = tell_newest_when_back;
+  open_collector(NULL, remove_when_back, NULL);
+  wait_for(&tends, 1);
+  tell_pairs();
+  tell_retention(RETENTION);
+  wait_for(&seen_count, DEVICES);
+  tt_collector_free(collector);
+  tend = tend_link;
+  assert_in_range(atomic_load(&asked_away), 1, INT_MAX);
+  assert_int_equal(atomic_load(&seen_count), DEVICES);
+  assert_int_equal(atomic_load(&removing_newest), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_old_is_removed_between_batches),
@@ -570,10 +684,14 @@ int main(void) {
       cmocka_unit_test(test_what_was_removed_behind_a_log_is_asked_for),
       cmocka_unit_test(test_what_comes_behind_its_removal_is_asked_for),
       cmocka_unit_test(test_what_was_removed_is_asked_for_again),
+      cmocka_unit_test(test_what_failed_is_asked_for_again),
+      cmocka_unit_test(test_what_was_removed_is_asked_for_of_who_fails),
       cmocka_unit_test(test_a_device_that_fails_does_so_once_in_a_round),
+      cmocka_unit_test(test_what_takes_long_leaves_time_for_the_rest),
       cmocka_unit_test(test_a_round_comes_to_its_end),
       cmocka_unit_test(test_what_was_told_before_begins_no_round),
       cmocka_unit_test(test_a_round_keeps_what_is_kept_longer_meanwhile),
+      cmocka_unit_test(test_a_round_that_waited_goes_by_what_is_stored),
   };
   tt_log_set_level(TT_LOG_WARNING);
   return cmocka_run_group_tests(tests, NULL, NULL);
