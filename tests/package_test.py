@@ -164,6 +164,7 @@ class Package(unittest.TestCase):
         for command in "verify", "replay", "export", "compare":
             self.assertEqual(self.complete("tether", command, "2001"), ["2001-b", "2001-a", "2001-c.wpilog"])
         self.assertEqual(self.complete("tether", "compare", "2001-c.wpilog", "2001-b"), ["2001-b"])
+        self.assertEqual(self.complete("tether", "run", "--from", "2001"), ["2001-b", "2001-a", "2001-c.wpilog"])
 
     def test_bash_completes_commands_options_and_scenes(self):
         self.assertEqual(self.complete("tether", "ver"), ["verify"])

@@ -4,7 +4,7 @@ import {createSocket} from 'node:dgram';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, root, startTether, stateFolder, until} from './harness.mjs';
+import {assert, atEnd, openBrowser, openPage, root, startTether, stateFolder, until} from './harness.mjs';
 
 const CART = join(root, 'tests/browser/cart');
 
@@ -190,7 +190,7 @@ test("one's own robot is put on the field and driven from the client that is mad
     await page.getByRole('main', {name: 'World'}).waitFor();
     await page.locator('.canvas[data-ready]').waitFor();
     const child = spawn('python3', ['-u', client], {stdio: ['ignore', 'pipe', 'inherit']});
-    t.after(() => child.kill());
+    atEnd(t, () => child.kill());
     let said = '';
     child.stdout.on('data', (data) => (said += data));
     await until('it drives along its heading', () => Number([...said.matchAll(/base_link\.y (\S+)/g)].pop()?.[1]), (y) => y > 2.3);

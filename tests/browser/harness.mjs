@@ -12,7 +12,7 @@ export const root = process.env.TETHER_SOURCE_DIR ?? fileURLToPath(new URL('../.
 const require = createRequire(join(root, 'web/'));
 const {chromium} = require('playwright-core');
 export const program = process.env.TETHER ?? join(root, 'build/tether');
-const CHROMIUM = '/usr/bin/chromium';
+const CHROMIUM = '/usr/bin/chromium-headless-shell';
 const FLAGS = [
   '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
   '--disable-sync',
@@ -24,14 +24,36 @@ const READS_BACK = /GPU stall due to ReadPixels/; // which it says of itself
 export const PATIENCE = 60000 * Math.min(Math.max(1, loadavg()[0] / cpus().length / 2), 4);
 
 if (!existsSync(CHROMIUM)) {
-  console.error('skipped: no chromium (script/setup --test installs it)');
+  console.error('skipped: no chromium-headless-shell (script/setup --test installs it)');
   process.exit(77);
+}
+
+const endings = new WeakMap(); // of a test -> what is to be done at its end
+
+/** Does something at a test's end, the last first: a program ends before the folder that it writes into goes. node:test has
+ * it the other way round, and leaves out what follows a failure, a program that runs for ever. */
+export function atEnd(t, act) {
+  const acts = endings.get(t) ?? [];
+  acts.push(act);
+  if (endings.has(t)) return;
+  endings.set(t, acts);
+  t.after(async () => {
+    const failures = [];
+    while (acts.length > 0) {
+      try {
+        await acts.pop()();
+      } catch (failure) {
+        failures.push(failure);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  });
 }
 
 /** Runs of one test keep their state apart from the user's. */
 export function stateFolder(t) {
   const folder = mkdtempSync(join(tmpdir(), 'tether-browser-'));
-  t.after(() => rmSync(folder, {recursive: true, force: true}));
+  atEnd(t, () => rmSync(folder, {recursive: true, force: true}));
   return folder;
 }
 
@@ -51,7 +73,7 @@ export async function start(t, args, state = stateFolder(t)) {
     child.kill('SIGTERM');
     return ended;
   };
-  t.after(stop);
+  atEnd(t, stop);
   const line = await ready;
   const addresses = Object.fromEntries(line.split(' ').slice(1).map((part) => part.split(/=(.*)/s).slice(0, 2)));
   return {addresses, stop, ended, said, pid: child.pid};
@@ -92,7 +114,7 @@ export function launch({webgl = true} = {}) {
 /** One browser a test file, for one test or, with {after} of node:test, for all; its pages tell of everything that goes wrong in them. */
 export async function openBrowser(t, options) {
   const browser = await launch(options);
-  t.after(() => browser.close());
+  atEnd(t, () => browser.close());
   return browser;
 }
 

@@ -6,7 +6,7 @@ import {once} from 'node:events';
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, program, root, set, startTether, stateFolder, until} from './harness.mjs';
+import {assert, atEnd, openBrowser, openPage, program, root, set, startTether, stateFolder, until} from './harness.mjs';
 
 const TRACES = 20;
 const RATE = 100; // Hz
@@ -148,7 +148,7 @@ async function recordHour(t, state) {
   mkdirSync(folder, {recursive: true});
   const [bind, peer] = [await freeAddress(), await freeAddress()];
   const driver = spawn('python3', ['-u', join(root, 'clients/python/frc2011_driver.py'), bind, peer], {stdio: 'ignore'});
-  t.after(() => driver.kill());
+  atEnd(t, () => driver.kill());
   execFileSync(program, ['run', 'frc2011', '--duration', '30', '--record', short, '--no-web', ...set({'wires.float-udp.bind': bind, 'wires.float-udp.peer': peer, 'record.period': '50 ms'})], {cwd: root, env: {...process.env, XDG_STATE_HOME: state}, stdio: 'ignore'});
   driver.kill();
   const make = 'import sys; sys.path[:0] = sys.argv[3:]; from recording import make_hour; make_hour(*sys.argv[1:3])';

@@ -3,7 +3,7 @@ import {execFileSync, spawn} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {openBrowser, openPage, plot, program, root, startTether, stateFolder} from './harness.mjs';
+import {atEnd, openBrowser, openPage, plot, program, root, startTether, stateFolder} from './harness.mjs';
 
 const images = join(root, 'docs/images');
 mkdirSync(images, {recursive: true});
@@ -17,7 +17,7 @@ async function shoot(page, name, ms = 2500) {
 
 function startDriver(t) {
   const child = spawn('python3', ['-u', join(root, 'clients/python/frc2011_driver.py')], {stdio: 'ignore'});
-  t.after(() => child.kill());
+  atEnd(t, () => child.kill());
 }
 
 async function storeTrials(url) {

@@ -3,14 +3,14 @@ import dgram from 'node:dgram';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, plot, shownValue, startTether, until} from './harness.mjs';
+import {assert, atEnd, openBrowser, openPage, plot, shownValue, startTether, until} from './harness.mjs';
 
 /** Sensors of scenes/frc2011.yaml, in their order. */
 const SENSORS = ['time', 'left_wheel.position', 'right_wheel.position', 'arm.position', 'wrist.position', 'left_wheel.velocity', 'right_wheel.velocity', 'arm.velocity'];
 
 test('what a plot exports is what the wire sent', async (t) => {
   const socket = dgram.createSocket('udp4');
-  t.after(() => socket.close());
+  atEnd(t, () => socket.close());
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   const received = new Map(); // time, as a float, -> all floats

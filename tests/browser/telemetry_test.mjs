@@ -3,7 +3,7 @@
 import {readFileSync} from 'node:fs';
 import {after, test} from 'node:test';
 import {join} from 'node:path';
-import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
+import {assert, atEnd, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
 
 const browser = await openBrowser({after});
 const MARKUP = '<img src=x onerror=alert(1)> & "Co"';
@@ -97,7 +97,7 @@ test('twelve devices', async (t) => {
   await tellHistory(before.url, end);
   await before.stop();
   const tether = await collect();
-  t.after(goOn(tether.url, end));
+  atEnd(t, goOn(tether.url, end));
   const {page, context, troubles} = await openPage(browser, tether.url, {connection: 'No world', timezone: 'Asia/Tokyo'});
   const {total, row} = records(page);
   let values; // of ROBO8's ten minutes

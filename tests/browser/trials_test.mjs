@@ -4,12 +4,12 @@ import {once} from 'node:events';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {assert, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
+import {assert, atEnd, openBrowser, openPage, startTether, stateFolder, until} from './harness.mjs';
 
 /** A folder of data with a scene that loads, but whose port is taken. */
 async function takenScene(t, state) {
   const socket = dgram.createSocket('udp4').bind(0, '127.0.0.1');
-  t.after(() => socket.close());
+  atEnd(t, () => socket.close());
   await once(socket, 'listening');
   mkdirSync(join(state, 'scenes'));
   writeFileSync(

@@ -204,8 +204,8 @@ class WebSocket:
         self.buffer = b""
         while b"\r\n\r\n" not in self.buffer:
             self._more()
-        head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
-        self.status = int(head.split()[1])
+        self.head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
+        self.status = int(self.head.split()[1])
 
     def _more(self):
         data = self.socket.recv(65536)

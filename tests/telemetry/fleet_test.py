@@ -435,6 +435,7 @@ class Down(Fleet):
         busy = LateTaken(self.nats.ports[0], 4)
         self.addCleanup(busy.close)
         collector = self.collector(f"{busy.url}/s{self.streams}")
+        wait_until(lambda: self.said(collector, "nats: connected", 0), "the log is there")
         before = len(collector.log)
         send(collector, "ROBO1", range(3))
         self.assertEqual(self.said(collector, "nats: ", before), [])

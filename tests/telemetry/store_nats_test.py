@@ -6,7 +6,7 @@ import sys
 
 from support.nats import Nats
 
-nats = Nats()
+nats = Nats(more="max_payload: 4MB\n")  # others may publish what is longer than our own
 try:
     environment = {**os.environ, "TETHER_TEST_NATS": nats.url}
     sys.exit(any([subprocess.run([program], env=environment, check=False).returncode for program in sys.argv[1:]]))

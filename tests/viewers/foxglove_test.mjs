@@ -5,7 +5,7 @@ import {createRequire} from 'node:module';
 import {createConnection} from 'node:net';
 import {join} from 'node:path';
 import test from 'node:test';
-import {PATIENCE, program, root, set, start, stateFolder} from '../browser/harness.mjs';
+import {atEnd, PATIENCE, program, root, set, start, stateFolder} from '../browser/harness.mjs';
 
 const require = createRequire(join(root, 'web/'));
 const {FoxgloveClient} = require('@foxglove/ws-protocol');
@@ -51,7 +51,7 @@ async function connect(t, address) {
       data: new TextEncoder().encode(request === undefined ? '' : JSON.stringify(request))});
     return until(() => heard.answers.some(([id]) => id === calls) || heard.failures.some(({callId}) => callId === calls), `an answer to ${name}`);
   };
-  t.after(() => client.close());
+  atEnd(t, () => client.close());
   await until(() => heard.services.size > 0, 'what the server has');
   return heard;
 }
@@ -162,7 +162,7 @@ test('a kept run is played, paused and sought', {timeout: 6 * PATIENCE}, async (
   const {addresses} = await start(t, ['replay', log, ...set({'foxglove.listen': '127.0.0.1:0', 'web.listen': '127.0.0.1:0'})], state);
   const socket = new WebSocket(`ws://${addresses.foxglove}`, ['foxglove.sdk.v1']);
   socket.binaryType = 'nodebuffer';
-  t.after(() => socket.close());
+  atEnd(t, () => socket.close());
   const states = [];
   let info, time = -1;
   socket.on('message', (data, binary) => {
@@ -204,7 +204,7 @@ test('floods, half messages and readers that do not read disturb nobody', {timeo
     for (let i = 0; i < 3; i++) {
       const flood = new WebSocket(`ws://${address}${path}`, [protocol]);
       flood.on('error', () => {});
-      t.after(() => flood.terminate());
+      atEnd(t, () => flood.terminate());
       await new Promise((resolve) => flood.on('open', resolve));
       flood.pause(); // it asks for all, and reads nothing
       flood.send(JSON.stringify({op: 'subscribe', subscriptions: [...heard.channels.values()].map(({id}) => ({id, channelId: id}))}));
@@ -220,7 +220,7 @@ test('floods, half messages and readers that do not read disturb nobody', {timeo
     for (const half of ['', 'GET /nt/x HTTP/1.1\r\nHost: x\r\n', 'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n', '\x81\xff'.repeat(100)]) {
       const socket = createConnection({host: '127.0.0.1', port: Number(address.split(':').at(-1))}, () => socket.write(half));
       socket.on('error', () => {});
-      t.after(() => socket.destroy());
+      atEnd(t, () => socket.destroy());
     }
   }
   const before = heard.value('/signals/time');

@@ -4,7 +4,7 @@ import {once} from 'node:events';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import test from 'node:test';
-import {PATIENCE, root, set, start} from '../browser/harness.mjs';
+import {atEnd, PATIENCE, root, set, start} from '../browser/harness.mjs';
 
 const require = createRequire(join(root, 'web/'));
 const {WPILibWebSocketClient, WPILibWebSocketServer} = require('@wpilib/node-wpilib-ws');
@@ -40,7 +40,7 @@ test('a program that listens', {timeout: 4 * PATIENCE}, async (t) => {
   const program = new WPILibWebSocketServer({});
   program._httpServer.listen(0, '127.0.0.1'); // start() would listen on every address
   await once(program._httpServer, 'listening');
-  t.after(() => {
+  atEnd(t, () => {
     program._activeSocket?.terminate();
     program.stop();
   });
@@ -55,7 +55,7 @@ test('a program that connects', {timeout: 4 * PATIENCE}, async (t) => {
   const {addresses} = await start(t, ['run', 'sharp-wpilib', '--no-web', ...set({'wires.halsim-ws.listen': '127.0.0.1:0'})]);
   const [host, port] = addresses['halsim-ws'].split('/')[0].split(':');
   const program = new WPILibWebSocketClient({hostname: host, port: Number(port)});
-  t.after(() => program._ws.terminate());
+  atEnd(t, () => program._ws.terminate());
   program.start();
   await once(program, 'openConnection');
   await drive(program);

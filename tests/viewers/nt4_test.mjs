@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import test from 'node:test';
-import {PATIENCE, root, set, start, stateFolder} from '../browser/harness.mjs';
+import {atEnd, PATIENCE, root, set, start, stateFolder} from '../browser/harness.mjs';
 
 const require = createRequire(join(root, 'web/'));
 const {NetworkTables, NetworkTablesTypeInfos} = require('ntcore-ts-client');
@@ -32,7 +32,7 @@ function hangUp(tables) {
 /** There is one client a host and port. */
 function connect(t, address, host = '127.0.0.1') {
   const tables = NetworkTables.getInstanceByURI(host, Number(address.split(':').at(-1)));
-  t.after(() => hangUp(tables));
+  atEnd(t, () => hangUp(tables));
   return tables;
 }
 
@@ -67,7 +67,7 @@ test('what one client publishes another reads', {timeout: 4 * PATIENCE}, async (
   topic.setValue(0.25);
   const reader = new WebSocket(`ws://${addresses.nt4}/nt/reader`, ['v4.1.networktables.first.wpi.edu']);
   reader.binaryType = 'arraybuffer';
-  t.after(() => reader.close());
+  atEnd(t, () => reader.close());
   const got = await new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error('no value')), PATIENCE).unref();
     reader.onopen = () => reader.send(JSON.stringify([{method: 'subscribe',
@@ -139,7 +139,7 @@ function unpack(bytes, at) {
 async function robotProgram(t, port = 0, protocol = 'networktables.first.wpi.edu') {
   const server = new WebSocket.Server({host: '127.0.0.1', port, handleProtocols: (offered) => offered.has(protocol) && protocol});
   const robot = {topics: new Map(), values: new Map(), server, now: () => Math.round(performance.now() * 1000) + 1e12};
-  t.after(() => server.close());
+  atEnd(t, () => server.close());
   server.on('connection', (socket, request) => {
     robot.path = request.url;
     robot.socket = socket;
