@@ -1,8 +1,8 @@
 /* options.c: the command line of commands that take a scene. */
 #include "app/options.h"
 
+#include "app/robot_config.h"
 #include "base/nearest.h"
-#include "control/sharp_original.h"
 #include "model/unit.h"
 
 #include <stdio.h>
@@ -101,17 +101,10 @@ static tt_status put_first(tt_scene_options *options, int argc, tt_sharp_origina
 }
 
 static tt_status read_robot_config(tt_scene_options *options, int argc, tt_error *error) {
-  tt_document *document;
-  tt_sharp_original meaning = {.count = 0};
-  TT_TRY(tt_document_load(options->robot_config, &document, error));
-  tt_status status =
-      tt_sharp_is_original(document)
-          ? tt_sharp_original_read(document, TT_SHARP_PROGRAM_VEHICLE, 1, &meaning, error)
-          : tt_fail(error, TT_INVALID, "%s: it is no robotConfig.yml: core.joystickPort is missing",
-                    options->robot_config);
+  tt_sharp_original meaning;
+  tt_status status = tt_robot_config_read(options, &meaning, error);
   if (status == TT_OK) status = put_first(options, argc, &meaning, error);
   tt_sharp_original_free(&meaning);
-  tt_document_free(document);
   return status;
 }
 

@@ -43,8 +43,8 @@ static void check_original(const tt_document *document) {
     tt_sharp_original original;
     tt_document *made;
     tt_error error = {.text = ""};
-    tt_status status =
-        tt_sharp_original_read(document, (tt_sharp_program)program, 1, &original, &error);
+    const tt_sharp_reader reader = {(tt_sharp_program)program, 1, "wires.sharp-json"};
+    tt_status status = tt_sharp_original_read(document, &reader, &original, &error);
     check(status == TT_OK || error.text[0] != '\0');
     check(strlen(original.unused) < sizeof original.unused);
     check(tt_document_parse("f", "{}", 2, &made, &error) == TT_OK);

@@ -83,9 +83,40 @@ static const char *const TABLE[ITEM_COUNT][MOST_PLACES] = {
     [ALLIANCE] = {"players[].alliance"},
 };
 
+#define DISTANCE 0.1, 1e4, "length in inches; give 0.1 to 10000"
+#define PART_OF_WIDTH 0, 1e4, "width in inches; give 0 to 10000"
+#define DRIVE_SPEED 1, 1e5, "speed in turns a minute; give 1 to 100000"
+#define POSITION -1e6, 1e6, "number"
+
+/** What numbers make sense; a file that serves all three programs is refused by all that read the number. */
+static const struct {
+  double lower, upper;
+  const char *wanted;
+} RANGES[ITEM_COUNT] = {
+    [JOYSTICK_PORT] = {1, 65535, "port"},
+    [CORE_JOYSTICK_PORT] = {1, 65535, "port"},
+    [CORE_VEHICLE_PORT] = {1, 65535, "port"},
+    [VEHICLE_PORT] = {1, 65535, "port"},
+    [WIDTH] = {DISTANCE},
+    [DEPTH] = {DISTANCE},
+    [WIDTH_CHANNEL] = {PART_OF_WIDTH},
+    [WHEEL_WIDTH] = {PART_OF_WIDTH},
+    [WHEEL_TRACK] = {DISTANCE},
+    [WHEEL_RADIUS] = {0.1, 100, "radius in inches; give 0.1 to 100"},
+    [LEFT_SPEED] = {DRIVE_SPEED},
+    [RIGHT_SPEED] = {DRIVE_SPEED},
+    [WEIGHT] = {1, 1e5, "weight in pounds; give 1 to 100000"},
+    [BELT_LENGTH] = {DISTANCE},
+    [DRUM_RADIUS] = {0.01, 100, "radius in inches; give 0.01 to 100"},
+    [LIFT_SPEED] = {0.01, 1e5, "speed in turns a minute; give 0.01 to 100000"},
+    [START_X] = {POSITION},
+    [START_Y] = {POSITION},
+    [START_THETA] = {POSITION},
+};
+
 typedef struct reader {
   const tt_document *document;
-  int player;
+  const tt_sharp_reader *by;
   const tt_node *nodes[ITEM_COUNT]; /**< NULL: the file doesn't say */
   const char *places[ITEM_COUNT];   /**< where each was found */
   tt_sharp_original *to;
@@ -118,7 +149,7 @@ static const tt_node *find(const tt_node *node, const char *path, int player) {
 static void find_all(reader *of) {
   for (int i = 0; i < ITEM_COUNT; i++)
     for (int k = 0; k < MOST_PLACES && TABLE[i][k] != NULL && of->nodes[i] == NULL; k++) {
-      of->nodes[i] = find(of->document->root, TABLE[i][k], of->player);
+      of->nodes[i] = find(of->document->root, TABLE[i][k], of->by->player);
       of->places[i] = TABLE[i][k];
     }
 }
@@ -181,14 +212,15 @@ static tt_status fail_item(const reader *of, item which, const char *wanted) {
                  node->line, of->places[which], node->text, wanted);
 }
 
-static tt_status read_number(const reader *of, item which, double lower, double upper,
-                             const char *wanted, double *number) {
+/** The number that the file gives; `*number` stays as it is where it doesn't. */
+static tt_status read_number(const reader *of, item which, double *number) {
   if (of->nodes[which] == NULL) return TT_OK;
   char *end;
   const char *text = of->nodes[which]->text;
   double value = strtod(text, &end);
-  if (end == text || *end != '\0' || !(value >= lower && value <= upper))
-    return fail_item(of, which, wanted);
+  if (end == text || *end != '\0' ||
+      !(value >= RANGES[which].lower && value <= RANGES[which].upper))
+    return fail_item(of, which, RANGES[which].wanted);
   *number = value;
   return TT_OK;
 }
@@ -213,16 +245,16 @@ static tt_status add(const reader *of, const char *format, ...) {
 static tt_status add_number(const reader *of, item which, const char *path, const char *unit) {
   double number;
   if (of->nodes[which] == NULL) return TT_OK;
-  TT_TRY(read_number(of, which, -1e6, 1e6, "number", &number));
+  TT_TRY(read_number(of, which, &number));
   return add(of, "%s=%.9g %s", path, number, unit);
 }
 
 static tt_status address(const reader *of, item ip, item port, int fallback,
                          char text[TT_ADDRESS_TEXT]) {
   double number = fallback;
-  TT_TRY(read_number(of, port, 1, 65535, "port", &number));
+  TT_TRY(read_number(of, port, &number));
   snprintf(text, TT_ADDRESS_TEXT, "%s:%d", of->nodes[ip] ? of->nodes[ip]->text : "127.0.0.1",
-           (int)number + TT_PORTS_A_PLAYER * (of->player - 1));
+           (int)number + TT_PORTS_A_PLAYER * (of->by->player - 1));
   tt_address parsed;
   if (tt_address_parse(text, &parsed, NULL) == TT_OK) return TT_OK;
   return of->nodes[ip] != NULL ? fail_item(of, ip, "address, such as 127.0.0.1")
@@ -264,10 +296,10 @@ static tt_status add_traction(const reader *of) {
   const tt_sharp_core_settings own = tt_sharp_core_settings_default();
   const double own_rpm = own.full_speed * 60 / TT_SHARP_TICKS, own_radius = 3, own_weight = 106.483;
   double left = own_rpm, right = own_rpm, radius = own_radius, weight = own_weight;
-  TT_TRY(read_number(of, LEFT_SPEED, 1, 1e5, "speed in turns a minute", &left));
-  TT_TRY(read_number(of, RIGHT_SPEED, 1, 1e5, "speed in turns a minute", &right));
-  TT_TRY(read_number(of, WHEEL_RADIUS, 0.1, 100, "radius in inches", &radius));
-  TT_TRY(read_number(of, WEIGHT, 1, 1e5, "weight in pounds", &weight));
+  TT_TRY(read_number(of, LEFT_SPEED, &left));
+  TT_TRY(read_number(of, RIGHT_SPEED, &right));
+  TT_TRY(read_number(of, WHEEL_RADIUS, &radius));
+  TT_TRY(read_number(of, WEIGHT, &weight));
   double rpm = fmax(left, right), speed = rpm * radius / (own_rpm * own_radius);
   double load = weight * radius / (own_weight * own_radius);
   TT_TRY(add(of, "traction.full_speed=%.9g", rpm / 60 * TT_SHARP_TICKS));
@@ -298,10 +330,17 @@ static tt_status add_track(const reader *of) {
       of->nodes[WHEEL_WIDTH] == NULL)
     return TT_OK;
   double width = 0, channel = 0, wheel = 0;
-  TT_TRY(read_number(of, WIDTH, 0, 1e4, "width in inches", &width));
-  TT_TRY(read_number(of, WIDTH_CHANNEL, 0, 1e4, "width in inches", &channel));
-  TT_TRY(read_number(of, WHEEL_WIDTH, 0, 1e4, "width in inches", &wheel));
-  return add(of, "robots[0].measures.track.value=%.9g in", width - 2 * channel - wheel);
+  TT_TRY(read_number(of, WIDTH, &width));
+  TT_TRY(read_number(of, WIDTH_CHANNEL, &channel));
+  TT_TRY(read_number(of, WHEEL_WIDTH, &wheel));
+  const double track = width - 2 * channel - wheel;
+  if (track <= 0)
+    return tt_fail(of->error, TT_INVALID,
+                   "%s:%d: %s: '%.60s' leaves no track between channels of %.9g in and wheels of "
+                   "%.9g in; give more",
+                   of->document->path, of->nodes[WIDTH]->line, of->places[WIDTH],
+                   of->nodes[WIDTH]->text, channel, wheel);
+  return add(of, "robots[0].measures.track.value=%.9g in", track);
 }
 
 static tt_status add_alliance(const reader *of) {
@@ -312,6 +351,14 @@ static tt_status add_alliance(const reader *of) {
     return fail_item(of, ALLIANCE, "alliance; there are Red and Blue");
   return add(of, "robots[0].alliance=%s",
              tt_alliance_name(red ? TT_ALLIANCE_RED : TT_ALLIANCE_BLUE));
+}
+
+static tt_status add_wire(const reader *of, const addresses *at) {
+  char allow[PATH_BYTES];
+  snprintf(allow, sizeof allow, "%s.allow", of->by->wire);
+  TT_TRY(add(of, "%s.bind=%s", of->by->wire, at->vehicle));
+  TT_TRY(add(of, "%s.peer=%s", of->by->wire, at->core_vehicle));
+  return add_allow(of, allow, at->vehicle, CORE_IP, CORE_IP);
 }
 
 static tt_status add_vehicle(const reader *of, const addresses *at) {
@@ -333,24 +380,22 @@ static tt_status add_vehicle(const reader *of, const addresses *at) {
       {START_Y, "robots[0].y", "in"},
       {START_THETA, "robots[0].heading", "deg"},
   };
-  TT_TRY(add(of, "wires.sharp-json.bind=%s", at->vehicle));
-  TT_TRY(add(of, "wires.sharp-json.peer=%s", at->core_vehicle));
-  TT_TRY(add_allow(of, "wires.sharp-json.allow", at->vehicle, CORE_IP, CORE_IP));
+  TT_TRY(add_wire(of, at));
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     TT_TRY(add_number(of, numbers[i].which, numbers[i].path, numbers[i].unit));
   TT_TRY(add_track(of));
   return add_alliance(of);
 }
 
-tt_status tt_sharp_original_read(const tt_document *document, tt_sharp_program program, int player,
+tt_status tt_sharp_original_read(const tt_document *document, const tt_sharp_reader *by,
                                  tt_sharp_original *original, tt_error *error) {
   *original = (tt_sharp_original){.count = 0};
-  reader of = {.document = document, .player = player, .to = original, .error = error};
+  reader of = {.document = document, .by = by, .to = original, .error = error};
   addresses at;
   find_all(&of);
   list_unused(document->root, "", original);
   TT_TRY(read_addresses(&of, &at));
-  switch (program) {
+  switch (by->program) {
     case TT_SHARP_PROGRAM_CORE: return add_core(&of, &at);
     case TT_SHARP_PROGRAM_JOYSTICK: return add_joystick(&of, &at);
     case TT_SHARP_PROGRAM_VEHICLE: return add_vehicle(&of, &at);

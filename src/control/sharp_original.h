@@ -22,12 +22,19 @@ typedef struct tt_sharp_original {
   char unused[300]; /**< keys that mean nothing to us, separated by commas; "" if there are none */
 } tt_sharp_original;
 
+/** Who reads such a file. */
+typedef struct tt_sharp_reader {
+  tt_sharp_program program;
+  int player; /**< 1, 2, …: later ones have ports ten higher, and a place of their own where the file gives one */
+  const char *
+      wire; /**< PATH of the vehicle's wire in its scene, as "wires.sharp-json"; no matter to the other programs */
+} tt_sharp_reader;
+
 /** Whether a file is one of those: its core has a joystickPort. */
 bool tt_sharp_is_original(const tt_document *document);
-/** What it means to `program`, for player 1, 2, …: later ones have ports ten higher, and a place of their own where the
- *  file gives one. TT_INVALID names the file, the line and the key. The caller frees with tt_sharp_original_free(),
- *  also on failure. */
-tt_status tt_sharp_original_read(const tt_document *document, tt_sharp_program program, int player,
+/** What it means to `reader`. TT_INVALID names the file, the line and the key. The caller frees with
+ *  tt_sharp_original_free(), also on failure. */
+tt_status tt_sharp_original_read(const tt_document *document, const tt_sharp_reader *reader,
                                  tt_sharp_original *original, tt_error *error);
 void tt_sharp_original_free(tt_sharp_original *original);
 

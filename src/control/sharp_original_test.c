@@ -55,7 +55,8 @@ static tt_sharp_original read_as(const char *text, tt_sharp_program program, int
   tt_error error = {""};
   tt_document *document = parse(text);
   assert_true(tt_sharp_is_original(document));
-  if (tt_sharp_original_read(document, program, player, &original, &error) != TT_OK)
+  const tt_sharp_reader reader = {program, player, "wires.red1.sharp-json"};
+  if (tt_sharp_original_read(document, &reader, &original, &error) != TT_OK)
     fail_msg("%s", error.text);
   tt_document_free(document);
   return original;
@@ -78,8 +79,8 @@ static void assert_setting(const tt_sharp_original *original, const char *path, 
 static void the_early_file_is_the_vehicle_that_sharp_is(void **state) {
   (void)state;
   static const char *const expected[][2] = {
-      {"wires.sharp-json.bind", "127.0.0.1:8000"},
-      {"wires.sharp-json.peer", "127.0.0.1:6000"},
+      {"wires.red1.sharp-json.bind", "127.0.0.1:8000"},
+      {"wires.red1.sharp-json.peer", "127.0.0.1:6000"},
       {"robots[0].measures.width.value", "27.5 in"},
       {"robots[0].measures.depth.value", "28.3 in"},
       {"robots[0].measures.track.value", "25.5 in"},
@@ -134,8 +135,8 @@ static void the_early_file_is_the_core_that_ours_is(void **state) {
 static void the_late_file_too(void **state) {
   (void)state;
   tt_sharp_original original = read_as(late, TT_SHARP_PROGRAM_VEHICLE, 1);
-  assert_setting(&original, "wires.sharp-json.bind", "127.0.0.1:8000");
-  assert_setting(&original, "wires.sharp-json.peer", "10.0.0.7:6000");
+  assert_setting(&original, "wires.red1.sharp-json.bind", "127.0.0.1:8000");
+  assert_setting(&original, "wires.red1.sharp-json.peer", "10.0.0.7:6000");
   assert_setting(&original, "robots[0].measures.mass.value", "154 lb");
   assert_setting(&original, "robots[0].measures.track.value", "22 in");
   assert_setting(&original, "robots[0].motors.left_drive.free_speed", "600 rpm");
@@ -185,7 +186,24 @@ static void what_is_wrong_is_told_with_line_and_key(void **state) {
       {"core:\n  joystickPort: 70000\n", "core.joystickPort: '70000' is no port"},
       {"core: {joystickPort: 4000,\n  ip: nowhere}\n", ":2: core.ip: 'nowhere' is no address"},
       {"core: {joystickPort: 4000}\nsim: {constants: {drivetrain: {wheelRadius: .nan}}}\n",
-       "sim.constants.drivetrain.wheelRadius: '.nan' is no number"},
+       "sim.constants.drivetrain.wheelRadius: '.nan' is no radius in inches; give 0.1 to 100"},
+      {"core: {joystickPort: 4000}\nsim:\n  vehicle: {weight: 0}\n",
+       "robotConfig.yml:3: sim.vehicle.weight: '0' is no weight in pounds; give 1 to 100000"},
+      {"core: {joystickPort: 4000}\nsim: {vehicle: {weight: -5}}\n",
+       "sim.vehicle.weight: '-5' is no weight in pounds"},
+      {"core: {joystickPort: 4000}\nsim: {constants: {elevator: {motor: {radius: 0}}}}\n",
+       "sim.constants.elevator.motor.radius: '0' is no radius in inches"},
+      {"core: {joystickPort: 4000}\nsim: {constants: {elevator: {belt: {length: 0}}}}\n",
+       "sim.constants.elevator.belt.length: '0' is no length in inches"},
+      {"core: {joystickPort: 4000}\nsim: {constants: {drivetrain: {depth: 0}}}\n",
+       "sim.constants.drivetrain.depth: '0' is no length in inches"},
+      {"core: {joystickPort: 4000}\nsim: {vehicle: {drivetrain: {leftMotorMaxSpeed: 0}}}\n",
+       "sim.vehicle.drivetrain.leftMotorMaxSpeed: '0' is no speed in turns a minute"},
+      {"core: {joystickPort: 4000}\n"
+       "sim: {constants: {drivetrain: {width: 5, widthChannel: 2, wheelWidth: 1}}}\n",
+       ":2: sim.constants.drivetrain.width: '5' leaves no track between channels of 2 in and "
+       "wheels "
+       "of 1 in; give more"},
       {"core: {joystickPort: 4000}\nplayers: [{alliance: Green}]\n",
        "players[].alliance: 'Green' is no alliance"},
   };
@@ -193,9 +211,8 @@ static void what_is_wrong_is_told_with_line_and_key(void **state) {
     tt_sharp_original original;
     tt_error error = {""};
     tt_document *document = parse(bad[i].text);
-    assert_int_equal(
-        tt_sharp_original_read(document, TT_SHARP_PROGRAM_VEHICLE, 1, &original, &error),
-        TT_INVALID);
+    const tt_sharp_reader vehicle = {TT_SHARP_PROGRAM_VEHICLE, 1, "wires.sharp-json"};
+    assert_int_equal(tt_sharp_original_read(document, &vehicle, &original, &error), TT_INVALID);
     if (strstr(error.text, bad[i].says) == NULL)
       fail_msg("'%s' does not say '%s'", error.text, bad[i].says);
     tt_sharp_original_free(&original);

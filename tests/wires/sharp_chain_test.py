@@ -287,6 +287,41 @@ class OriginalConfig(Case):
         self.assertLess(speed, 301 * turn)  # maxSpeed
         self.assertAlmostEqual(height, 12 * 0.0254, delta=0.003)  # the belt's length
 
+    SEVERAL = """
+arena: sharp
+robots:
+  - {robot: sharp, name: red1, y: -197 in, heading: 90 deg}
+  - {robot: sharp, name: blue1, y: 197 in, heading: 270 deg}
+wires:
+  - sharp-json: {robot: blue1, bind: "127.0.0.1:0", peer: sender}
+  - sharp-json: {robot: red1, player: 2}
+"""
+
+    def test_of_several_vehicles_the_first_takes_it(self):
+        """And the ports of its player, ten higher."""
+        ports = [int(address.split(":")[1]) for address in free_ports(2)]
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        scene, config = (pathlib.Path(folder.name) / name for name in ("several.yaml", "robotConfig.yml"))
+        scene.write_text(self.SEVERAL)
+        config.write_text(f"core: {{joystickPort: 4000, vehiclePort: {ports[0] - 10}}}\nsim: {{port: {ports[1] - 10}}}\n")
+        vehicle = self.tether("run", scene, "--no-web", "--set", "record.on=false", "--robot-config", config)
+        self.assertEqual(vehicle.addresses["red1.sharp-json"], f"127.0.0.1:{ports[1]}")
+        self.assertNotEqual(vehicle.addresses["blue1.sharp-json"], f"127.0.0.1:{ports[1]}")
+        chosen = self.tether("run", scene, "--no-web", "--set", "record.on=false", "--robot-config", config,
+                             "--set", "wires.red1.sharp-json.player=1", "--set", "wires.red1.sharp-json.bind=127.0.0.1:0",
+                             "--set", f"wires.red1.sharp-json.peer={self.udp().address}")
+        self.assertNotEqual(chosen.addresses["red1.sharp-json"], f"127.0.0.1:{ports[1]}")
+
+    def test_a_shipped_scene_of_several_vehicles_takes_it(self):
+        config = tempfile.NamedTemporaryFile("w", suffix=".yml")
+        self.addCleanup(config.close)
+        config.write("core: {joystickPort: 4000}\n")
+        config.flush()
+        check = Tether("check", "sharp-six", "--robot-config", config.name, ready=False)
+        self.addCleanup(check.__exit__)
+        self.assertEqual(check.wait_exit(), 0, check.text())
+
     def test_what_is_wrong_in_it_is_told(self):
         file = tempfile.NamedTemporaryFile("w", suffix=".yml")
         self.addCleanup(file.close)

@@ -103,7 +103,8 @@ static tt_status serve(core_program *program, tt_error *error) {
 static tt_status translate(const tt_document *document, int player, tt_sharp_original *meaning,
                            tt_error *error) {
   if (!tt_sharp_is_original(document)) return TT_OK;
-  return tt_sharp_original_read(document, TT_SHARP_PROGRAM_CORE, player, meaning, error);
+  const tt_sharp_reader reader = {.program = TT_SHARP_PROGRAM_CORE, .player = player};
+  return tt_sharp_original_read(document, &reader, meaning, error);
 }
 
 static tt_status run_core(int argc, char **argv, tt_error *error) {

@@ -144,7 +144,8 @@ static tt_status prepare_and_serve(joystick_program *program, const tt_program_c
 static tt_status translate(const tt_document *document, int player, tt_sharp_original *meaning,
                            tt_error *error) {
   if (!tt_sharp_is_original(document)) return TT_OK;
-  return tt_sharp_original_read(document, TT_SHARP_PROGRAM_JOYSTICK, player, meaning, error);
+  const tt_sharp_reader reader = {.program = TT_SHARP_PROGRAM_JOYSTICK, .player = player};
+  return tt_sharp_original_read(document, &reader, meaning, error);
 }
 
 static tt_status run_joystick(int argc, char **argv, tt_error *error) {
