@@ -49,6 +49,8 @@ typedef struct tt_engine_measure {
   const char *name;
   double value;      /**< SI */
   const char *where; /**< begins error messages, "robot.yaml: measures[0]" */
+  tt_dimension
+      dimension; /**< of its unit; TT_DIMENSION_COUNT: a bare number, SI of what the model has */
 } tt_engine_measure;
 
 /** One robot to put into the world. All strings are copied. */

@@ -85,10 +85,15 @@ static void decide_base(tt_scene_robot *robot, const bool *floating) {
 }
 
 /** A quantity of any dimension: only the model knows what it measures. */
-static bool read_measure(const char *text, double *value) {
-  for (int dimension = 0; dimension < TT_DIMENSION_COUNT; dimension++)
-    if (tt_quantity_parse(text, (tt_dimension)dimension, value)) return true;
-  return false;
+static bool read_measure(const char *text, tt_engine_measure *measure) {
+  int found = 0;
+  for (int dimension = 0; dimension < TT_DIMENSION_COUNT; dimension++) {
+    if (!tt_quantity_parse(text, (tt_dimension)dimension, &measure->value)) continue;
+    measure->dimension = (tt_dimension)dimension;
+    found++;
+  }
+  if (found > 1) measure->dimension = TT_DIMENSION_COUNT; /* a bare number fits all */
+  return found > 0;
 }
 
 static tt_status load_measures(tt_scene_store *store, const tt_robot_keys *keys,
@@ -100,7 +105,7 @@ static tt_status load_measures(tt_scene_store *store, const tt_robot_keys *keys,
     measures[i].name = from->name;
     PRINT(store, measures[i].where, "%s: measures[%u]", robot->file, i);
     tt_key_tell_quantity(measures[i].where, "value", -INFINITY);
-    if (!read_measure(from->value, &measures[i].value))
+    if (!read_measure(from->value, &measures[i]))
       return tt_fail(
           store->error, TT_INVALID,
           "%s.value: '%s' is not understood; give a number, with its unit if it isn't SI",

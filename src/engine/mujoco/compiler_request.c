@@ -10,7 +10,7 @@
 #define VERSION_OF(number) #number
 
 const char *compiler_version(void) {
-  return "tether " TETHER_VERSION " physics " VERSION_TEXT(TT_PHYSICS_VERSION) " compiler 1";
+  return "tether " TETHER_VERSION " physics " VERSION_TEXT(TT_PHYSICS_VERSION) " compiler 2";
 }
 
 typedef struct walk {
@@ -68,6 +68,7 @@ static void measure(walk *w, tt_engine_measure *it) {
   text(w, &it->name);
   text(w, &it->where);
   move(w, &it->value, sizeof it->value);
+  move(w, &it->dimension, sizeof it->dimension);
 }
 
 static void robot(walk *w, tt_engine_robot *it) {

@@ -295,7 +295,8 @@ static void its_death_is_told(void **state) {
 static void a_request_is_read_as_it_was_written(void **state) {
   (void)state;
   const tt_engine_gripper gripper = {.name = "g", .site = "s", .reach = 0.25, .where = "w"};
-  const tt_engine_measure measure = {.name = "width", .value = 0.5, .where = ""};
+  const tt_engine_measure measure = {
+      .name = "width", .value = 0.5, .where = "", .dimension = TT_LENGTH};
   const tt_engine_robot robots[] = {{.name = "a",
                                      .model_file = "a.xml",
                                      .x = 1,
@@ -324,6 +325,7 @@ static void a_request_is_read_as_it_was_written(void **state) {
   assert_null(got.robots[0].grippers[1].name);
   assert_string_equal(got.robots[0].measures[0].where, "");
   assert_true(got.robots[0].measures[0].value == 0.5);
+  assert_int_equal(got.robots[0].measures[0].dimension, TT_LENGTH);
   assert_string_equal(got.robots[1].name, "b");
   assert_string_equal(got.search_path[1], "two");
   assert_null(got.search_path[2]);

@@ -1,11 +1,14 @@
 /* measures.c: a model whose measures a robot's file may change: MJCF that says in comments how.
  *
- *   <!--measures width="0.7" mass="48.3"-->             what they are in the model as it stands, SI
+ *   <!--measures width="0.7 m" mass="48.3 kg"-->        what they are in the model as it stands
  *   <geom size="0.1 0.35" pos="0 0.35 0"/> <!--set pos="0 {width/2} 0"-->
  *
  * A comment that begins with `set` holds attributes of the element before it, or around it where it is the first thing
  * inside; {…} is a formula of measures, numbers, + - * / and brackets. Everybody else sees plain MJCF. An attribute is
  * set only if a measure in its formulas differs from the model's own, so an unchanged model stays as it was, bit for bit.
+ *
+ * The unit says of what kind a measure is, and what it may become follows from that. One without a unit is a number in SI and may
+ * become any: models and kept logs from before there were units have those.
  */
 #include "base/nearest.h"
 #include "engine/mujoco/physics_internal.h"
@@ -26,6 +29,7 @@
 typedef struct own_measure {
   char name[NAME_BYTES];
   double value;
+  tt_dimension dimension; /**< TT_DIMENSION_COUNT: it has no unit */
   bool changed;
 } own_measure;
 
@@ -170,21 +174,32 @@ static xmlDoc *attributes_of(const xmlNode *comment, const char *word) {
   return made;
 }
 
+/** A number in SI, or one with a unit, which tells the dimension. */
+static bool read_own(const char *text, own_measure *own) {
+  char *end;
+  own->dimension = TT_DIMENSION_COUNT;
+  own->value = strtod(text, &end);
+  if (end == text || !isfinite(own->value)) return false;
+  if (!*end) return true;
+  const tt_unit *unit = tt_unit_find(end + strspn(end, " "));
+  if (!unit) return false;
+  own->dimension = unit->dimension;
+  return tt_quantity_parse(text, unit->dimension, &own->value);
+}
+
 static tt_status declare(measuring *of, const xmlDoc *attributes, int line) {
   for (const xmlAttr *a = xmlDocGetRootElement(attributes)->properties; a; a = a->next) {
     const char *name = (const char *)a->name;
-    char *end;
     const char *text = physics_attribute(xmlDocGetRootElement(attributes), name);
-    double value = strtod(text, &end);
-    if (of->count == MOST_MEASURES || strlen(name) >= NAME_BYTES || end == text || *end ||
-        !isfinite(value))
-      return tt_fail(of->error, TT_INVALID,
-                     "%s:%d: measures: %s=\"%s\" is none; give at most %d numbers in SI, each with "
-                     "a short name",
-                     of->file, line, name, text, MOST_MEASURES);
-    own_measure *own = &of->own[of->count++];
-    snprintf(own->name, sizeof own->name, "%s", name);
-    own->value = value;
+    own_measure own = {.changed = false};
+    if (of->count == MOST_MEASURES || strlen(name) >= NAME_BYTES || !read_own(text, &own))
+      return tt_fail(
+          of->error, TT_INVALID,
+          "%s:%d: measures: %s=\"%s\" is none; give at most %d numbers, each with a unit "
+          "(docs/scene.md lists them) and a short name",
+          of->file, line, name, text, MOST_MEASURES);
+    snprintf(own.name, sizeof own.name, "%s", name);
+    of->own[of->count++] = own;
   }
   return TT_OK;
 }
@@ -230,12 +245,26 @@ static tt_status visit(measuring *of, xmlNode *node, const char *word) {
 
 /* --- the whole --- */
 
+/** Of one whose unit says what it is: its dimension, and its sign, where the model's own is above 0. */
+static tt_status check_kind(const measuring *of, const own_measure *own,
+                            const tt_engine_measure *wanted) {
+  if (own->dimension == TT_DIMENSION_COUNT) return TT_OK;
+  const char *unit = tt_unit_si(own->dimension)->name;
+  if (wanted->dimension != TT_DIMENSION_COUNT && wanted->dimension != own->dimension)
+    return tt_fail(of->error, TT_INVALID, "%s.value: %s has '%s' in %s; give one of the units %s",
+                   wanted->where, of->file, own->name, unit, tt_unit_names(own->dimension));
+  if (own->value <= 0 || wanted->value > 0) return TT_OK;
+  return tt_fail(of->error, TT_INVALID, "%s.value: '%s' is %.9g %s; give more than 0",
+                 wanted->where, own->name, wanted->value, unit);
+}
+
 static tt_status change(measuring *of, const tt_engine_measure *wanted) {
   tt_nearest nearest = tt_nearest_start(wanted->name);
   for (int i = 0; i < of->count; i++) {
     own_measure *own = &of->own[i];
     tt_nearest_offer(&nearest, own->name);
     if (strcmp(own->name, wanted->name) != 0) continue;
+    TT_TRY(check_kind(of, own, wanted));
     if (fabs(wanted->value - own->value) <= SAME * fabs(own->value)) return TT_OK;
     own->value = wanted->value;
     own->changed = true;

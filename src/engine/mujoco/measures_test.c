@@ -27,8 +27,8 @@ static int remove_path(void **state) {
 
 /** The model's text with `width` and `mass` as given. */
 static char *measured(const char *text, double width, double mass) {
-  const tt_engine_measure wanted[] = {{"width", width, "r.yaml: measures[0]"},
-                                      {"mass", mass, "r.yaml: measures[1]"}};
+  const tt_engine_measure wanted[] = {{"width", width, "r.yaml: measures[0]", TT_DIMENSION_COUNT},
+                                      {"mass", mass, "r.yaml: measures[1]", TT_DIMENSION_COUNT}};
   char *out;
   tt_error error = {""};
   write_model(text);
@@ -74,10 +74,12 @@ static void what_is_wrong_is_told_with_its_line(void **state) {
       {HEAD "<option/>\n<!--set a=\"{((((((((((((((((((((((((((((((((((((((((1}\"--></mujoco>",
        "can't be worked out"},
       {"<mujoco>\n<!--measures width=\"wide\"--></mujoco>", ":2: measures: width=\"wide\" is none"},
+      {"<mujoco>\n<!--measures width=\"0.5 meters\"--></mujoco>",
+       ":2: measures: width=\"0.5 meters\" is none"},
       {"<mujoco>\n<!--measures length=\"1\" breadth=\"1\"--></mujoco>", "r.yaml: measures[0]: "},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    const tt_engine_measure wanted = {"width", 2, "r.yaml: measures[0]"};
+    const tt_engine_measure wanted = {"width", 2, "r.yaml: measures[0]", TT_LENGTH};
     char *text;
     tt_error error = {""};
     write_model(bad[i].text);
@@ -88,10 +90,49 @@ static void what_is_wrong_is_told_with_its_line(void **state) {
   }
 }
 
+/** What comes of a model whose measure `m` is declared as `own`, for one that is wanted; the message, or "". */
+static const char *wanting(const char *own, double value, tt_dimension dimension) {
+  static tt_error error;
+  const tt_engine_measure wanted = {"m", value, "r.yaml: measures[0]", dimension};
+  char model[256], *text = NULL;
+  error.text[0] = '\0';
+  snprintf(model, sizeof model,
+           "<mujoco>\n<!--measures m=\"%s\"--><a/><!--set m=\"{m}\"--></mujoco>", own);
+  write_model(model);
+  tt_status status = physics_measure(path, &wanted, 1, &text, &error);
+  assert_int_equal(status == TT_OK, error.text[0] == '\0');
+  free(text);
+  return error.text;
+}
+
+static void a_unit_says_what_a_measure_may_become(void **state) {
+  (void)state;
+  assert_string_equal(wanting("10 kg", 12, TT_MASS), "");
+  assert_string_equal(wanting("10 kg", 12, TT_DIMENSION_COUNT), "");
+  assert_string_equal(wanting("-0.1 m", 0.2, TT_LENGTH), "");
+  assert_string_equal(wanting("0 m", -0.2, TT_LENGTH), "");
+  assert_non_null(strstr(wanting("10 kg", 12, TT_LENGTH), "r.yaml: measures[0].value: "));
+  assert_non_null(
+      strstr(wanting("22 lb", 12, TT_LENGTH), " has 'm' in kg; give one of the units kg, g, lb"));
+  assert_non_null(strstr(wanting("10 kg", 0, TT_MASS),
+                         "r.yaml: measures[0].value: 'm' is 0 kg; give more than 0"));
+  assert_non_null(
+      strstr(wanting("10 kg", -3, TT_DIMENSION_COUNT), "'m' is -3 kg; give more than 0"));
+}
+
+static void one_without_a_unit_may_become_anything(void **state) {
+  (void)state;
+  assert_string_equal(wanting("10", 12, TT_LENGTH), "");
+  assert_string_equal(wanting("10", -12, TT_MASS), "");
+  assert_string_equal(wanting("10", 0, TT_DIMENSION_COUNT), "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(formulas_set_the_element_before_or_around_them),
       cmocka_unit_test(an_unchanged_model_is_left_alone),
+      cmocka_unit_test(a_unit_says_what_a_measure_may_become),
+      cmocka_unit_test(one_without_a_unit_may_become_anything),
       cmocka_unit_test(what_is_wrong_is_told_with_its_line),
   };
   return cmocka_run_group_tests(tests, make_path, remove_path);
