@@ -149,6 +149,33 @@ class Originals(sharp.Case):
         self.assertLessEqual(len(states.times), most)
         tether.process.send_signal(signal.SIGCONT)
 
+    def start_fast(self, speed):
+        """A vehicle in a world `speed` times as fast as real time; (what it sends, its port)."""
+        core_vehicle, vehicle = sharp.free_ports(2)
+        states = self.inbox(core_vehicle)
+        self.tether("run", "sharp", "--no-web", "--speed", speed, "--set", "record.on=false",
+                    "--set", f"wires.sharp-json.bind={vehicle}", "--set", f"wires.sharp-json.peer={core_vehicle}")
+        return states, vehicle
+
+    def test_a_fast_world_sends_no_more_states(self):
+        states, _ = self.start_fast("4")
+        self.loop([states], states.read)
+        self.assertFresh(states, "a fast world")
+
+    def test_a_fast_world_tells_every_reset(self):
+        """Of a lift that goes up at once: it is on top again before the next state is due."""
+        states, vehicle = self.start_fast("20")
+
+        def lift(**buttons):
+            """What is read while it goes up; between bottom and top where nothing has come."""
+            states.send(sharp.command(elevator=512, **buttons), vehicle)
+            data = states.read()
+            return int(sharp.STATE.fullmatch(data)[3]) if data else 512
+        for _ in range(4):
+            wait_for(lambda: lift() > 1000, "the lift on top")
+            lift(guide=1)
+            wait_for(lambda: lift() < 60, "the state that tells the reset")
+
     def test_a_vehicle_hears_commands_of_now_and_a_joystick_sees_the_end_of_heartbeats(self):
         stick, core_stick, core_vehicle, vehicle = sharp.free_ports(4)
         heartbeats, commands = self.inbox(stick), self.inbox(vehicle)

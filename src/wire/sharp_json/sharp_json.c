@@ -36,6 +36,8 @@ typedef struct sharp_json {
   char told_peer[64]; /* who drives, as told last */
   double told_at;     /* s of tt_wire_run_time() */
   uint64_t sent_ns;   /* wall clock of the newest state */
+  uint64_t due_ns;    /* wall clock from which on the next one may leave */
+  bool tells_reset;   /* the next one is the first after a reset */
   bool said_unknown;  /* which keys mean nothing here */
 } sharp_json;
 _Static_assert(offsetof(sharp_json, link) == 0, "the operations of wire/udp.h find the link there");
@@ -203,11 +205,26 @@ static bool is_past(tt_wire *wire, uint64_t now) {
   return tt_wire_is_behind(wire) && now - self->sent_ns < (uint64_t)(TT_SHARP_PERIOD * 1e9);
 }
 
+/* ns of wall clock between two states, on average: a core reads no more however fast its world runs, unless the scene's own
+ * period says that it does. */
+static uint64_t least_interval(const tt_wire *wire) {
+  double period = (double)wire->period_steps * tt_model_timestep(wire->model);
+  return (uint64_t)(fmin(TT_SHARP_PERIOD, period) * 1e9);
+}
+
+/* A world faster than real time makes more states than a core reads. */
+static bool is_one_too_many(const tt_wire *wire, uint64_t now) {
+  const sharp_json *self = wire->self;
+  return wire->realtime && now < self->due_ns;
+}
+
 static void send_state(tt_wire *wire, const tt_view *view) {
   sharp_json *self = wire->self;
-  uint64_t now = tt_net_now();
-  if (is_past(wire, now)) return;
+  uint64_t now = tt_net_now(), due = self->due_ns + least_interval(wire);
+  if (!self->tells_reset && (is_past(wire, now) || is_one_too_many(wire, now))) return;
+  self->tells_reset = false;
   self->sent_ns = now;
+  self->due_ns = due > now ? due : now; /* one that was late doesn't delay the next */
   int values[TT_SHARP_STATE_VALUES] = {0};
   for (int i = 0; i < TT_SHARP_MOTORS; i++) {
     if (!self->reads[i]) continue;
@@ -222,11 +239,13 @@ static void send_state(tt_wire *wire, const tt_view *view) {
 
 /* --- the rest of the contract --- */
 
-/** Speeds start from rest; the buttons stay as they are, so that one still held is not pressed again. */
+/** Speeds start from rest; the buttons stay as they are, so that one still held is not pressed again. A core knows a reset
+ *  by the encoders alone, so that the state which tells it leaves in any case. */
 static void reset(tt_wire *wire) {
   sharp_json *self = wire->self;
   for (int i = 0; i < TT_SHARP_MOTORS; i++) self->values[TT_SHARP_LEFT_DRIVE + i] = 0;
   self->pending = false;
+  self->tells_reset = true;
 }
 
 static void explain(const tt_wire *wire, bool incoming, tt_explanation *to) {
