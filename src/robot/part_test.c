@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -117,11 +118,49 @@ static void mistakes_are_named(void **state) {
   }
 }
 
+static void two_parts_of_one_name_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    bench_part parts[2];
+    const char *twin; /* what both have; NULL: they differ in all that they have */
+  } cases[] = {
+      {{{"motors", "{name: a, joint: flywheel}"}, {"motors", "{name: a, joint: turntable}"}}, "a."},
+      {{{"bumpers", "{name: a, body: bench}"},
+        {"limit_switches", "{name: a, joint: rail, above: 0 m}"}},
+       "a.pressed"},
+      {{{"lua_sensors", "{name: a, file: sensors.lua, function: double}"},
+        {"lua_sensors", "{name: a, file: sensors.lua, function: double}"}},
+       "a"},
+      {{{"motors", "{name: a, joint: flywheel}"},
+        {"encoders", "{name: a, signal: flywheel.position, ticks_per_turn: 4}"}},
+       NULL},
+      {{{"motors", "{name: flywheel, joint: flywheel}"}, {"motors", "{name: b, joint: turntable}"}},
+       NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bench on;
+    tt_error error = {{0}};
+    char expected[64];
+    tt_status status = bench_try(&on, cases[i].parts, 2, &error);
+    if (!cases[i].twin) {
+      if (status != TT_OK) fail_msg("%s", error.text);
+    } else {
+      snprintf(expected, sizeof expected, "robot.yaml: part2.name: '%s", cases[i].twin);
+      if (status == TT_OK || !strstr(error.text, expected) ||
+          !strstr(error.text, "here and at robot.yaml: part;"))
+        fail_msg("case %zu says '%s', not '%s'", i, error.text, expected);
+      on.world = NULL;
+    }
+    bench_tear_down(&on);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(restored_parts_go_on_alike),
       cmocka_unit_test(grippers_hold_their_kind),
       cmocka_unit_test(mistakes_are_named),
+      cmocka_unit_test(two_parts_of_one_name_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

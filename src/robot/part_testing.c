@@ -40,9 +40,11 @@ static tt_status make_part(bench *made, bench_part from, tt_part **part, tt_erro
       cyaml_load_data((const uint8_t *)from.yaml, strlen(from.yaml), &cyaml, value, config, NULL);
   if (loaded != CYAML_OK) fail_msg("%s: %s", from.yaml, cyaml_strerror(loaded));
   made->count++;
-  TT_TRY(schema->check(*config, "robot.yaml: part", error));
+  char where[32] = "robot.yaml: part"; /* the next ones are part2, part3, … */
+  if (made->count > 1) snprintf(where, sizeof where, "robot.yaml: part%d", made->count);
+  TT_TRY(schema->check(*config, where, error));
   const tt_robot_env env = {
-      .where = "robot.yaml: part", .lines = lines, .line_count = 2, .folder = DATA, .seed = 5};
+      .where = where, .lines = lines, .line_count = 2, .folder = DATA, .seed = 5};
   return tt_robot_part_new(from.kind, *config, &env, part, error);
 }
 

@@ -21,6 +21,7 @@ struct tt_composition {
   int value_count;
   char **strings; /* every name made here */
   int string_count, string_capacity;
+  tt_part *const *parts;
   int part; /* index of the part that declares at present */
 };
 
@@ -188,15 +189,49 @@ static tt_status add_world_commands(tt_composition *made) {
 
 /* ---- parts ---- */
 
+static const char *place_of(const tt_part *part) { return part->where ? part->where : part->name; }
+
+/* What two parts of a robot declare would be had of the first alone. A sensor of the model, or a joint's command, may be
+ * called the same: the part's goes before it. */
+static tt_status refuse_twins(const tt_composition *made, int other, const char *name,
+                              tt_error *error) {
+  const tt_part *part = made->parts[made->part];
+  return tt_fail(error, TT_INVALID,
+                 "%s.name: '%s' would have two meanings, here and at %s; give each part a name of "
+                 "its own (name: …)",
+                 place_of(part), name, place_of(made->parts[other]));
+}
+
+static tt_status check_channel(const tt_composition *made, int robot, const char *name,
+                               tt_error *error) {
+  for (int i = 0; name && i < made->model.channel_count; i++) {
+    const tt_channel *channel = &made->channels[i];
+    if (channel->part == TT_NO_PART || channel->robot != robot) continue;
+    if (strcmp(channel->name, name) == 0) return refuse_twins(made, channel->part, name, error);
+  }
+  return TT_OK;
+}
+
+static tt_status check_command(const tt_composition *made, int robot, const char *name,
+                               tt_error *error) {
+  for (int i = 0; name && i < made->model.command_count; i++) {
+    const tt_command *command = &made->commands[i];
+    if (command->part == TT_NO_PART || command->robot != robot) continue;
+    if (strcmp(command->name, name) == 0) return refuse_twins(made, command->part, name, error);
+  }
+  return TT_OK;
+}
+
 static tt_status declare_channel(tt_declare *declare, const char *name, tt_dimension dimension,
                                  int *channel, tt_error *error) {
   tt_composition *made = declare->context;
+  const char *whole = keep_robot_name(made, declare->robot, name);
+  TT_TRY(check_channel(made, declare->robot, whole, error));
   *channel = made->model.channel_count;
-  tt_status status =
-      add_channel(made, (tt_channel){.name = keep_robot_name(made, declare->robot, name),
-                                     .dimension = dimension,
-                                     .robot = declare->robot,
-                                     .part = made->part});
+  tt_status status = add_channel(
+      made,
+      (tt_channel){
+          .name = whole, .dimension = dimension, .robot = declare->robot, .part = made->part});
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: out of memory", declare->where);
 }
 
@@ -207,6 +242,7 @@ static tt_status declare_command(tt_declare *declare, const tt_command *command,
   own.name = keep_robot_name(made, declare->robot, command->name);
   own.robot = declare->robot;
   own.part = made->part;
+  TT_TRY(check_command(made, own.robot, own.name, error));
   *index = made->model.command_count;
   tt_status status = add_command(made, own);
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: out of memory", declare->where);
@@ -216,10 +252,11 @@ static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part 
                                int part_count, tt_error *error) {
   tt_supply_channels supplies[TT_MAX_ROBOTS];
   for (int i = 0; i < TT_MAX_ROBOTS; i++) supplies[i] = (tt_supply_channels){-1, -1};
+  made->parts = parts;
   for (made->part = 0; made->part < part_count; made->part++) {
     tt_part *part = parts[made->part];
     tt_declare declare = {.robot = part->robot,
-                          .where = part->where ? part->where : part->name,
+                          .where = place_of(part),
                           .context = made,
                           .add_channel = declare_channel,
                           .add_command = declare_command,
