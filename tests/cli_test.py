@@ -272,6 +272,10 @@ class Strangers(unittest.TestCase):
                 "in_robot.yaml": ("arena: bot.yaml\n", "bot.yaml: this is a robot's file, not an arena's file; a scene names it: robots: [{robot: bot.yaml}]"),
                 "core.yaml": ("player: 1\nvehicle: {bind: '127.0.0.1:0'}\n", "these are settings of a controller, not a scene: tether core core.yaml"),
                 "joystick.yaml": ("player: 1\ngamepad: off\n", "these are settings of a controller, not a scene: tether joystick joystick.yaml"),
+                "robotConfig.yml": ("core: {joystickPort: 4000}\nvehicle: {ip: 127.0.0.1}\n",
+                                    "this is an original's robotConfig.yml, not a scene: tether run sharp --robot-config robotConfig.yml"),
+                "of_original.yaml": ("robots: [{robot: robotConfig.yml}]\n",
+                                     "robotConfig.yml: this is an original's robotConfig.yml, not a robot: tether run sharp --robot-config "),
                 "of_xacro.yaml": ("robots: [{robot: arm.urdf.xacro}]\n", "robots[0].robot: 'arm.urdf.xacro' is a xacro"),
             }
             (folder / "scene.yaml").write_text("arena: sharp\nrobots: []\n", encoding="utf-8")

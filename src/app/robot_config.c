@@ -3,6 +3,7 @@
 
 #include "host/wire_keys.h"
 #include "scene/data.h"
+#include "scene/stranger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ tt_status tt_robot_config_read(const tt_scene_options *options, tt_sharp_origina
   TT_TRY(tt_document_load(options->robot_config, &document, error));
   find_place(options, &reader, path, sizeof path);
   tt_status status =
-      tt_sharp_is_original(document)
+      tt_stranger_is_original(document)
           ? tt_sharp_original_read(document, &reader, meaning, error)
           : tt_fail(error, TT_INVALID, "%s: it is no robotConfig.yml: core.joystickPort is missing",
                     options->robot_config);

@@ -2,6 +2,7 @@
 #include "scene/tree.h"
 #include "control/sharp_config.h"
 #include "control/sharp_original.h"
+#include "scene/stranger.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void one(const uint8_t *data, size_t size, const cyaml_schema_value_t *sc
   tt_error error = {.text = ""};
   void *keys;
   if (tt_document_parse("f", (const char *)data, size, &document, &error) != TT_OK) return;
-  if (tt_sharp_is_original(document)) check_original(document);
+  if (tt_stranger_is_original(document)) check_original(document);
   if (tt_document_read(document, schema, &keys, &error) == TT_OK) {
     if (schema == &tt_sharp_core_schema) {
       check_core(keys);

@@ -154,10 +154,6 @@ static void find_all(reader *of) {
     }
 }
 
-bool tt_sharp_is_original(const tt_document *document) {
-  return find(document->root, TABLE[CORE_JOYSTICK_PORT][0], 1) != NULL;
-}
-
 /* --- what means nothing --- */
 
 /** Whether one of the places in TABLE is `path` or below it. */

@@ -7,8 +7,6 @@
 
 #include "scene/tree.h"
 
-#include <stdbool.h>
-
 typedef enum tt_sharp_program {
   TT_SHARP_PROGRAM_CORE,     /**< settings of `tether core` */
   TT_SHARP_PROGRAM_JOYSTICK, /**< of `tether joystick` */
@@ -30,9 +28,7 @@ typedef struct tt_sharp_reader {
       wire; /**< PATH of the vehicle's wire in its scene, as "wires.sharp-json"; no matter to the other programs */
 } tt_sharp_reader;
 
-/** Whether a file is one of those: its core has a joystickPort. */
-bool tt_sharp_is_original(const tt_document *document);
-/** What it means to `reader`. TT_INVALID names the file, the line and the key. The caller frees with
+/** What such a file (tt_stranger_is_original()) means to `reader`. TT_INVALID names the file, the line and the key. The caller frees with
  *  tt_sharp_original_free(), also on failure. */
 tt_status tt_sharp_original_read(const tt_document *document, const tt_sharp_reader *reader,
                                  tt_sharp_original *original, tt_error *error);

@@ -1,6 +1,7 @@
 /* sharp_original_test.c: config/robotConfig.yml in the shapes that it had, as settings of core, joystick and vehicle. */
 #include "control/sharp_config.h"
 #include "control/sharp_original.h"
+#include "scene/stranger.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -54,7 +55,7 @@ static tt_sharp_original read_as(const char *text, tt_sharp_program program, int
   tt_sharp_original original;
   tt_error error = {""};
   tt_document *document = parse(text);
-  assert_true(tt_sharp_is_original(document));
+  assert_true(tt_stranger_is_original(document));
   const tt_sharp_reader reader = {program, player, "wires.red1.sharp-json"};
   if (tt_sharp_original_read(document, &reader, &original, &error) != TT_OK)
     fail_msg("%s", error.text);
@@ -226,7 +227,7 @@ static void our_own_files_are_none_of_theirs(void **state) {
                                      "core: {joystickPort: }\n"};
   for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
     tt_document *document = parse(ours[i]);
-    assert_false(tt_sharp_is_original(document));
+    assert_false(tt_stranger_is_original(document));
     tt_document_free(document);
   }
 }

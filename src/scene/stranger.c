@@ -122,6 +122,20 @@ bool tt_stranger_is_plan(const tt_document *document) {
   return has_any(document, of_plans) && !has_any(document, of_scenes);
 }
 
+bool tt_stranger_is_original(const tt_document *document) {
+  const tt_node *core = tt_node_child(document->root, "core");
+  if (!core || core->kind != TT_NODE_MAPPING) return false;
+  const tt_node *port = tt_node_child(core, "joystickPort");
+  return port && port->kind == TT_NODE_SCALAR && !tt_node_empty(port);
+}
+
+static tt_status refuse_original(const char *noun, const char *path, tt_error *error) {
+  return tt_fail(error, TT_INVALID,
+                 "%s: this is an original's robotConfig.yml, not a%s %s: tether run sharp "
+                 "--robot-config %s",
+                 path, strcmp(noun, "arena") == 0 ? "n" : "", noun, path);
+}
+
 static tt_status refuse_settings(const char *noun, const char *path, const char *command,
                                  tt_error *error) {
   return tt_fail(error, TT_INVALID,
@@ -150,6 +164,8 @@ tt_status tt_stranger_check(const char *noun, const tt_document *document, tt_er
   if (plan && strcmp(noun, "plan") != 0)
     return tt_fail(error, TT_INVALID, "%s: this is the plan of a sweep, not a %s: tether sweep %s",
                    path, noun, path);
+  if (!scene && !model && tt_stranger_is_original(document))
+    return refuse_original(noun, path, error);
   if (!scene && !model && has_any(document, of_core))
     return refuse_settings(noun, path, "core", error);
   if (!scene && !model && has_any(document, of_joystick))

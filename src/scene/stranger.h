@@ -18,5 +18,8 @@ tt_status tt_stranger_check(const char *noun, const tt_document *document, tt_er
 
 /** The document is a sweep's plan, and no scene. */
 bool tt_stranger_is_plan(const tt_document *document);
+/** The document is the one configuration file, config/robotConfig.yml, of the programs that spoke sharp-json first: its core
+ *  has a joystickPort. */
+bool tt_stranger_is_original(const tt_document *document);
 
 #endif

@@ -12,6 +12,7 @@
 #include "control/sharp_link.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "scene/stranger.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static tt_status serve(core_program *program, tt_error *error) {
 /** One file of theirs serves all three programs. */
 static tt_status translate(const tt_document *document, int player, tt_sharp_original *meaning,
                            tt_error *error) {
-  if (!tt_sharp_is_original(document)) return TT_OK;
+  if (!tt_stranger_is_original(document)) return TT_OK;
   const tt_sharp_reader reader = {.program = TT_SHARP_PROGRAM_CORE, .player = player};
   return tt_sharp_original_read(document, &reader, meaning, error);
 }

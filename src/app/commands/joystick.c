@@ -12,6 +12,7 @@
 #include "control/sharp_link.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "scene/stranger.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static tt_status prepare_and_serve(joystick_program *program, const tt_program_c
 
 static tt_status translate(const tt_document *document, int player, tt_sharp_original *meaning,
                            tt_error *error) {
-  if (!tt_sharp_is_original(document)) return TT_OK;
+  if (!tt_stranger_is_original(document)) return TT_OK;
   const tt_sharp_reader reader = {.program = TT_SHARP_PROGRAM_JOYSTICK, .player = player};
   return tt_sharp_original_read(document, &reader, meaning, error);
 }
