@@ -192,12 +192,18 @@ static const tt_unit *find_words(const char *name) {
   return tt_unit_find(strcmp(meant, "rev/min") == 0 ? "rpm" : meant);
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /* Of one dimension, or of any: TT_DIMENSION_COUNT. */
 static const char *nearest_of(const char *name, tt_dimension dimension) {
   const bool any = dimension == TT_DIMENSION_COUNT;
   const tt_unit *meant = find_words(name);
   if (meant && (any || meant->dimension == dimension)) return meant->name;
+  if (is_digit(*name)) return NULL; /* 1/s, a frequency, is no misspelt m/s */
   tt_nearest nearest = tt_nearest_start(name);
+  /* Of few letters, as Hz and J, none may differ by half: they are units of what nothing here measures. */
+  const size_t half = (strlen(name) + 1) / 2;
+  if (nearest.distance > half) nearest.distance = half;
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
     if (any || units[i].dimension == dimension) tt_nearest_offer(&nearest, units[i].name);
   return nearest.best;
@@ -226,8 +232,6 @@ const char *tt_unit_names(tt_dimension dimension) {
   pthread_once(&once, write_name_lists);
   return name_lists[dimension];
 }
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static const char *skip_spaces(const char *at) {
   while (*at == ' ' || *at == '\t') at++;

@@ -174,6 +174,20 @@ static void what_was_meant_is_suggested(void **state) {
       "a very long text in words, which no unit comes near to, of so many / and s / / / //////"));
 }
 
+/** Nothing near is better than something of another kind. */
+static void what_nothing_here_measures_suggests_nothing(void **state) {
+  (void)state;
+  static const char *const foreign[] = {"Hz", "kHz", "hertz", "1/s", "per second",
+                                        "J",  "Pa",  "T",     "K"};
+  for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+    const char *meant = tt_unit_nearest(foreign[i]);
+    if (meant) fail_msg("'%s' suggests '%s'", foreign[i], meant);
+  }
+  assert_null(tt_quantity_meant_unit("50 Hz", TT_TIME));
+  assert_string_equal(tt_unit_nearest("Kg"), "kg");
+  assert_string_equal(tt_unit_nearest("rpms"), "rpm");
+}
+
 static void every_dimension_has_its_si_unit_and_a_list(void **state) {
   (void)state;
   for (int d = 0; d < TT_DIMENSION_COUNT; d++) {
@@ -195,6 +209,7 @@ int main(void) {
       cmocka_unit_test(sloppy_text_is_refused),
       cmocka_unit_test(units_are_found_by_both_spellings),
       cmocka_unit_test(what_was_meant_is_suggested),
+      cmocka_unit_test(what_nothing_here_measures_suggests_nothing),
       cmocka_unit_test(every_dimension_has_its_si_unit_and_a_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
