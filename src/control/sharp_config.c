@@ -54,6 +54,8 @@ static const cyaml_schema_field_t traction_fields[] = {
     NUMBER("headroom", tt_sharp_traction_keys, headroom),
     TEXT("slip_hold", tt_sharp_traction_keys, slip_hold),
     NUMBER("full_speed", tt_sharp_traction_keys, full_speed),
+    NUMBER("left_full_speed", tt_sharp_traction_keys, left_full_speed),
+    NUMBER("right_full_speed", tt_sharp_traction_keys, right_full_speed),
     TEXT("lag", tt_sharp_traction_keys, lag),
     TEXT("smoothing", tt_sharp_traction_keys, smoothing),
     TEXT("still_time", tt_sharp_traction_keys, still_time),
@@ -195,6 +197,10 @@ static tt_status check_traction(const tt_sharp_traction_keys *keys, const char *
                       error));
   TT_TRY(
       check_number(keys->full_speed, "traction.full_speed", file, 1, 1e6, &s->full_speed, error));
+  TT_TRY(check_number(keys->left_full_speed, "traction.left_full_speed", file, 1, 1e6,
+                      &s->left_full_speed, error));
+  TT_TRY(check_number(keys->right_full_speed, "traction.right_full_speed", file, 1, 1e6,
+                      &s->right_full_speed, error));
   TT_TRY(check_time(keys->slip_hold, "traction", "slip_hold", file, 0, 10, &s->slip_hold, error));
   TT_TRY(check_time(keys->lag, "traction", "lag", file, 0, 10, &s->lag, error));
   TT_TRY(check_time(keys->smoothing, "traction", "smoothing", file, 0, 10, &s->smoothing, error));

@@ -23,7 +23,8 @@ typedef struct tt_sharp_elevator_keys {
 /** The same of `traction`. */
 typedef struct tt_sharp_traction_keys {
   bool *enabled;
-  double *slew, *slew_slipping, *slip, *acceleration, *headroom, *full_speed;
+  double *slew, *slew_slipping, *slip, *acceleration, *headroom, *full_speed, *left_full_speed,
+      *right_full_speed;
   char *slip_hold, *lag, *smoothing, *still_time;
 } tt_sharp_traction_keys;
 

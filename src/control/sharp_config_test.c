@@ -51,6 +51,8 @@ static void assert_same_settings(const tt_sharp_core_settings *a, const tt_sharp
                          a->headroom,
                          a->slip_hold,
                          a->full_speed,
+                         a->left_full_speed,
+                         a->right_full_speed,
                          a->lag,
                          a->smoothing,
                          a->still_time};
@@ -71,6 +73,8 @@ static void assert_same_settings(const tt_sharp_core_settings *a, const tt_sharp
                           b->headroom,
                           b->slip_hold,
                           b->full_speed,
+                          b->left_full_speed,
+                          b->right_full_speed,
                           b->lag,
                           b->smoothing,
                           b->still_time};
@@ -150,6 +154,7 @@ static void every_key_is_taken(void **state) {
       "            tolerance: 7, presets: {a: -1, b: 8, x: 9, y: 1023}},\n"
       " traction: {enabled: false, slew: 10, slew_slipping: 11, slip: 0.5,\n"
       "            acceleration: 13, headroom: 14,\n"
+      "            left_full_speed: 10, right_full_speed: 11,\n"
       "            full_speed: 12, slip_hold: 1 s, lag: 2 s, smoothing: 3 s,\n"
       "            still_time: 4 s}}",
       &tt_sharp_core_schema);
@@ -176,6 +181,8 @@ static void every_key_is_taken(void **state) {
                                            .headroom = 14,
                                            .slip_hold = 1,
                                            .full_speed = 12,
+                                           .left_full_speed = 10,
+                                           .right_full_speed = 11,
                                            .lag = 2,
                                            .smoothing = 3,
                                            .still_time = 4};
@@ -187,8 +194,9 @@ static void every_key_is_taken(void **state) {
   assert_memory_equal(got->presets, expected.presets, sizeof expected.presets);
   assert_true(!got->traction && got->slew == 10 && got->slew_slipping == 11 && got->slip == 0.5 &&
               got->acceleration == 13 && got->headroom == 14);
-  assert_true(got->slip_hold == 1 && got->full_speed == 12 && got->lag == 2 &&
-              got->smoothing == 3 && got->still_time == 4);
+  assert_true(got->slip_hold == 1 && got->full_speed == 12 && got->left_full_speed == 10 &&
+              got->right_full_speed == 11 && got->lag == 2 && got->smoothing == 3 &&
+              got->still_time == 4);
   assert_int_equal(config->message_style, TT_SHARP_JSON);
   release(&file);
 }
@@ -224,6 +232,8 @@ static void what_is_wrong_is_refused_by_its_key(void **state) {
       {"{traction: {acceleration: 0}}", "traction.acceleration"},
       {"{traction: {headroom: 2000}}", "traction.headroom"},
       {"{traction: {full_speed: 0}}", "traction.full_speed"},
+      {"{traction: {left_full_speed: 0}}", "traction.left_full_speed"},
+      {"{traction: {right_full_speed: -1}}", "traction.right_full_speed"},
       {"{traction: {slip_hold: -1 s}}", "traction.slip_hold"},
       {"{traction: {lag: 1 m}}", "traction.lag"},
       {"{traction: {smoothing: 11 s}}", "traction.smoothing"},

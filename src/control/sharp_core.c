@@ -90,21 +90,24 @@ static void low_pass(double *state, double value, double time_constant, double p
   *state += (value - *state) * period / (time_constant + period);
 }
 
-/** What a motor speed is in ticks/s of a wheel that follows. */
-static double wheel_speed(const tt_sharp_core *core, double motor_speed) {
-  return motor_speed / TT_SHARP_FULL * core->settings.full_speed;
+/** Ticks/s of this side's wheel at motor speed 512. */
+static double full_speed(const tt_sharp_core *core, const tt_sharp_side *side) {
+  const tt_sharp_core_settings *s = &core->settings;
+  double own = side == &core->left ? s->left_full_speed : s->right_full_speed;
+  return own > 0 ? own : s->full_speed;
 }
 
 /** The speed that a wheel should have by now, a period after its last command. */
 static void expect(const tt_sharp_core *core, tt_sharp_side *side) {
   const tt_sharp_core_settings *s = &core->settings;
-  low_pass(&side->follows, wheel_speed(core, side->output), s->lag, s->period);
+  double asked = side->output / TT_SHARP_FULL * full_speed(core, side);
+  low_pass(&side->follows, asked, s->lag, s->period);
   low_pass(&side->expected, side->follows, s->smoothing, s->period);
 }
 
 /** Ticks that a wheel should have gone in `passed` s. */
 static double expected_ticks(const tt_sharp_core *core, const tt_sharp_side *side, double passed) {
-  return clamp(side->measured, core->settings.full_speed) * passed;
+  return clamp(side->measured, full_speed(core, side)) * passed;
 }
 
 /** One side's reading, `passed` s after the one before; returns whether it moved. A wheel's speed is that of the ground
@@ -116,7 +119,8 @@ static bool read_side(const tt_sharp_core *core, tt_sharp_side *side, int encode
   side->encoder = encoder;
   low_pass(&side->measured, speed, s->smoothing, passed);
   bool limited = core->encoders_alive && core->ground_known;
-  double most = limited ? wheel_speed(core, s->acceleration) * passed : INFINITY;
+  double fastest = s->acceleration / TT_SHARP_FULL * s->full_speed; /* of the vehicle, ticks/s² */
+  double most = limited ? fastest * passed : INFINITY;
   side->ground += clamp(speed - side->ground, most);
   return moved != 0;
 }
@@ -133,7 +137,7 @@ static void judge_encoders(tt_sharp_core *core, bool moved, double passed) {
 static bool strays(const tt_sharp_core *core, const tt_sharp_side *side, int encoder,
                    double passed) {
   double expected = expected_ticks(core, side, passed);
-  double run_up = core->settings.full_speed * passed / 2;
+  double run_up = full_speed(core, side) * passed / 2;
   return fabs(ticks_between(side->encoder, encoder, expected) - expected) > run_up;
 }
 
@@ -255,7 +259,7 @@ static int limit(const tt_sharp_core *core, tt_sharp_side *side, int wanted) {
     side->output = wanted;
     return wanted;
   }
-  double ground = side->ground / s->full_speed * TT_SHARP_FULL;
+  double ground = side->ground / full_speed(core, side) * TT_SHARP_FULL;
   double gripping = clamp(ground + clamp(wanted - ground, s->headroom), TT_SHARP_FULL);
   double slew = core->slipping > 0 ? s->slew_slipping : s->slew;
   side->output += clamp(gripping - side->output, slew * s->period);

@@ -37,9 +37,11 @@ typedef struct tt_sharp_core_settings {
   double acceleration;  /**< motor speed per second that the ground can give a wheel's side */
   double headroom;      /**< motor speed that a wheel may be commanded beyond the ground's */
   double slip_hold;     /**< s that the tight limit stays after the last sign of slipping */
-  double full_speed;    /**< ticks/s of a drive encoder at motor speed 512 */
-  double lag;           /**< s, time constant with which wheels follow their commands */
-  double smoothing;     /**< s, time constant of the filter on encoder speeds */
+  double
+      full_speed; /**< ticks/s of a drive encoder at motor speed 512: of the faster side, where they differ */
+  double left_full_speed, right_full_speed; /**< the same of one side; 0: as `full_speed` */
+  double lag;       /**< s, time constant with which wheels follow their commands */
+  double smoothing; /**< s, time constant of the filter on encoder speeds */
   double
       still_time; /**< s of encoders standing still under command after which they count as absent */
 } tt_sharp_core_settings;

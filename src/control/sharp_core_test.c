@@ -432,6 +432,19 @@ static void turning_is_no_slip(void **state) {
   assert_drives(&rig, 256, -256);
 }
 
+static void a_side_of_slower_motors_is_no_slip(void **state) {
+  (void)state;
+  for (int told = 0; told < 2; told++) {
+    rig rig = new_rig();
+    rig.grip[1] = 0.7;
+    if (told) rig.core.settings.right_full_speed = 0.7 * rig.core.settings.full_speed;
+    rig.input.joystick[TT_JOYSTICK_LEFT_Y] = 512;
+    for (int i = 0; i < 2 * HALF_A_SECOND; i++) live(&rig);
+    assert_int_equal(rig.core.slipping == 0, told);
+    assert_drives(&rig, 512, 512);
+  }
+}
+
 static void traction_control_can_be_switched_off(void **state) {
   (void)state;
   rig rig = rolling_rig();
@@ -487,6 +500,7 @@ int main(void) {
       cmocka_unit_test(braking_stays_near_the_grounds_speed),
       cmocka_unit_test(late_and_lost_states_are_no_slip),
       cmocka_unit_test(turning_is_no_slip),
+      cmocka_unit_test(a_side_of_slower_motors_is_no_slip),
       cmocka_unit_test(traction_control_can_be_switched_off),
       cmocka_unit_test(encoders_that_stand_still_under_command_are_ignored),
       cmocka_unit_test(encoders_count_on_through_their_end),

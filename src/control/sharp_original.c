@@ -299,6 +299,10 @@ static tt_status add_traction(const reader *of) {
   double rpm = fmax(left, right), speed = rpm * radius / (own_rpm * own_radius);
   double load = weight * radius / (own_weight * own_radius);
   TT_TRY(add(of, "traction.full_speed=%.9g", rpm / 60 * TT_SHARP_TICKS));
+  if (left != right) { /* else one key is for both, also for who sets another */
+    TT_TRY(add(of, "traction.left_full_speed=%.9g", left / 60 * TT_SHARP_TICKS));
+    TT_TRY(add(of, "traction.right_full_speed=%.9g", right / 60 * TT_SHARP_TICKS));
+  }
   TT_TRY(add(of, "traction.acceleration=%.9g", own.acceleration / speed));
   return add(of, "traction.headroom=%.9g", fmin(2 * TT_SHARP_FULL, own.headroom * load));
 }

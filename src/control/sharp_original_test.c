@@ -106,13 +106,14 @@ static void the_early_file_is_the_vehicle_that_sharp_is(void **state) {
   tt_sharp_original_free(&original);
 }
 
-/** The settings of the early file leave a core as it is without them. */
+/** The settings of the early file, whose motors are equal, leave a core as it is without them. */
 static void the_early_file_is_the_core_that_ours_is(void **state) {
   (void)state;
   tt_sharp_original original = read_as(early, TT_SHARP_PROGRAM_CORE, 1);
   tt_document *document = parse("{}");
   void *keys;
   tt_error error = {""};
+  assert_null(setting(&original, "traction.left_full_speed")); /* so that full_speed is for both */
   for (int i = 0; i < original.count; i++)
     if (tt_document_set(document, original.settings[i], &error) != TT_OK)
       fail_msg("%s", error.text);
@@ -151,6 +152,8 @@ static void the_late_file_too(void **state) {
   assert_setting(&original, "joystick.bind", "10.0.0.7:4000");
   assert_setting(&original, "allow", "[127.0.0.1/32, 127.0.0.1/32]"); /* a public address */
   assert_true(fabs(atof(setting(&original, "traction.full_speed")) - 10240) < 0.01);
+  assert_true(fabs(atof(setting(&original, "traction.left_full_speed")) - 10240) < 0.01);
+  assert_true(fabs(atof(setting(&original, "traction.right_full_speed")) - 8533.333) < 0.01);
   assert_true(fabs(atof(setting(&original, "traction.headroom")) - 240 * 154 * 4 / (106.483 * 3)) <
               0.01);
   tt_sharp_original_free(&original);
