@@ -47,6 +47,19 @@ void tt_collector_refused(tt_collector *collector, const char *source,
 
 /* --- devices inside --- */
 
+bool tt_collector_has_room(tt_collector *collector, bool device, const char *const *identifiers,
+                           int count) {
+  GHashTable *added = g_hash_table_new(g_str_hash, g_str_equal);
+  pthread_mutex_lock(&collector->mutex);
+  for (int i = 0; i < count; i++)
+    if (tt_registry_find(collector, device, identifiers[i]) < 0)
+      g_hash_table_add(added, (gpointer)identifiers[i]);
+  const bool room = tt_registry_has_room(collector, device, g_hash_table_size(added));
+  pthread_mutex_unlock(&collector->mutex);
+  g_hash_table_unref(added);
+  return room;
+}
+
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *index) {
   pthread_mutex_lock(&collector->mutex);
   *index = tt_registry_need_device(collector, identifier);

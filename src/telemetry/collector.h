@@ -88,6 +88,9 @@ typedef struct tt_direct_value {
   const char *text; /**< NULL: a number */
   double number;
 } tt_direct_value;
+/** Whether all of so many devices, or attributes, may be known at once, beside those that are. */
+bool tt_collector_has_room(tt_collector *collector, bool device, const char *const *identifiers,
+                           int count);
 tt_status tt_collector_device(tt_collector *collector, const char *identifier, int *device);
 tt_status tt_collector_attribute(tt_collector *collector, const char *identifier, int *attribute);
 /** Begins a boot epoch of the device. −1: out of memory, none has begun. */

@@ -14,9 +14,11 @@
 
 /** One robot as a device. */
 typedef struct robot {
+  const char *name; /**< the model's */
   int device, epoch;
   tt_signal *signals;
-  tt_direct_value *values; /**< count signals, then the texts of the run's log */
+  tt_direct_value *values; /**< count signals, then the texts of the run's log… */
+  GPtrArray *identifiers;  /**< …and their attributes */
   int count;
   bool referred; /**< the store has the texts of this epoch */
 } robot;
@@ -59,40 +61,63 @@ static char *identifier_of(const char *name, const char *robot_name, bool comman
 }
 
 /** The texts of the first sample of an epoch that is stored. */
-static tt_status prepare_references(tt_simulated *simulated, robot *prepared) {
+static void prepare_references(const tt_simulated *simulated, robot *prepared) {
   static const char *const identifiers[REFERENCES] = {"Run.log.id", "Run.log.file"};
-  if (!simulated->references[0]) return TT_OK;
+  if (!simulated->references[0]) return;
   for (int i = 0; i < REFERENCES; i++) {
-    tt_direct_value *value = &prepared->values[prepared->count + i];
-    value->text = simulated->references[i];
-    TT_TRY(tt_collector_attribute(simulated->collector, identifiers[i], &value->attribute));
+    prepared->values[prepared->count + i].text = simulated->references[i];
+    g_ptr_array_add(prepared->identifiers, g_strdup(identifiers[i]));
   }
-  return TT_OK;
 }
 
-static tt_status prepare_robot(tt_simulated *simulated, tt_world *world, int index,
-                               tt_error *error) {
+static void prepare_robot(tt_simulated *simulated, tt_world *world, int index) {
   const tt_robot *known = &tt_world_model(world)->robots[index];
   robot *prepared = &simulated->robots[index];
   int count;
   const tt_signal_entry *entries = tt_names_signals(tt_world_names(world), &count);
+  prepared->name = known->name;
   prepared->signals = g_new(tt_signal, count + 1);
   prepared->values = g_new0(tt_direct_value, count + REFERENCES);
-  tt_status status = tt_collector_device(simulated->collector, known->name, &prepared->device);
-  for (int i = 0; i < count && status == TT_OK; i++) {
+  prepared->identifiers = g_ptr_array_new_with_free_func(g_free);
+  for (int i = 0; i < count; i++) {
     if (entries[i].robot != index) continue;
     bool command = entries[i].signal.source == TT_SIGNAL_COMMAND;
-    char *identifier = identifier_of(entries[i].name, known->name, command);
-    status = tt_collector_attribute(simulated->collector, identifier,
-                                    &prepared->values[prepared->count].attribute);
-    g_free(identifier);
+    g_ptr_array_add(prepared->identifiers, identifier_of(entries[i].name, known->name, command));
     prepared->signals[prepared->count++] = entries[i].signal;
   }
-  if (status == TT_OK) status = prepare_references(simulated, prepared);
-  if (status == TT_OK) return TT_OK;
-  return tt_fail(error, status,
+  prepare_references(simulated, prepared);
+}
+
+static tt_status too_many(tt_error *error) {
+  return tt_fail(error, TT_FULL,
                  "telemetry: the robots have more devices or attributes than allowed; raise "
                  "telemetry.max_devices or telemetry.max_attributes");
+}
+
+/** Whether the collector may know all robots: else it is to hear of none. */
+static bool has_room(const tt_simulated *simulated) {
+  GPtrArray *devices = g_ptr_array_new(), *attributes = g_ptr_array_new();
+  for (int i = 0; i < simulated->robot_count; i++) {
+    const robot *prepared = &simulated->robots[i];
+    g_ptr_array_add(devices, (gpointer)prepared->name);
+    g_ptr_array_extend(attributes, prepared->identifiers, NULL, NULL);
+  }
+  const bool room =
+      tt_collector_has_room(simulated->collector, true, (const char *const *)devices->pdata,
+                            (int)devices->len) &&
+      tt_collector_has_room(simulated->collector, false, (const char *const *)attributes->pdata,
+                            (int)attributes->len);
+  g_ptr_array_unref(devices);
+  g_ptr_array_unref(attributes);
+  return room;
+}
+
+static tt_status register_robot(tt_simulated *simulated, robot *prepared) {
+  TT_TRY(tt_collector_device(simulated->collector, prepared->name, &prepared->device));
+  for (guint i = 0; i < prepared->identifiers->len; i++)
+    TT_TRY(tt_collector_attribute(simulated->collector, prepared->identifiers->pdata[i],
+                                  &prepared->values[i].attribute));
+  return TT_OK;
 }
 
 /** A run begins, or the world was reset as a whole: simulated time starts again. */
@@ -166,9 +191,8 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
   simulated->robots = g_new0(robot, simulated->robot_count + 1);
   simulated->queue = tt_view_queue_new(tt_world_model(world), QUEUE_VIEWS);
   tt_status status = simulated->queue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
-  for (int i = 0; i < simulated->robot_count && status == TT_OK; i++) {
-    status = prepare_robot(simulated, world, i, error);
-  }
+  for (int i = 0; i < simulated->robot_count; i++) prepare_robot(simulated, world, i);
+  if (status == TT_OK && !has_room(simulated)) status = too_many(error);
   if (status == TT_OK) {
     status = tt_world_add_observer(world, &simulated->observer);
     if (status != TT_OK)
@@ -178,8 +202,14 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
     tt_simulated_free(simulated);
     return status;
   }
-  simulated->thread = g_thread_new("simulated", run, simulated);
   *out = simulated;
+  return TT_OK;
+}
+
+tt_status tt_simulated_begin(tt_simulated *simulated, tt_error *error) {
+  for (int i = 0; i < simulated->robot_count; i++)
+    if (register_robot(simulated, &simulated->robots[i]) != TT_OK) return too_many(error);
+  simulated->thread = g_thread_new("simulated", run, simulated);
   return TT_OK;
 }
 
@@ -195,6 +225,7 @@ void tt_simulated_free(tt_simulated *simulated) {
   for (int i = 0; i < simulated->robot_count; i++) {
     g_free(simulated->robots[i].signals);
     g_free(simulated->robots[i].values);
+    g_ptr_array_unref(simulated->robots[i].identifiers);
   }
   g_free(simulated->robots);
   for (int i = 0; i < REFERENCES; i++) g_free(simulated->references[i]);

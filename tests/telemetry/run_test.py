@@ -3,6 +3,7 @@
 is noticed by the world; both are said, and in the end everything is stored."""
 import json
 import os
+import socket
 import sys
 import tempfile
 import threading
@@ -108,6 +109,18 @@ class Run(unittest.TestCase):
                     self.assertAlmostEqual(stored[when], listener.heard[when], places=12)
                 for robot in ROBOTS:
                     self.assertEqual(sorted(self.records(collector, robot)), sorted(stored))
+
+    def test_a_run_that_is_refused_leaves_no_names(self):
+        """What opens behind telemetry may be refused, as a port in use; and so may the robots, where there is room for two of three."""
+        with socket.create_server(("127.0.0.1", 0)) as held:
+            port = held.getsockname()[1]
+            for setting, said in (f"web.listen=127.0.0.1:{port}", str(port)), ("telemetry.max_devices=2", "max_devices"):
+                for kind in "sqlite", "postgresql":
+                    url, settings = self.stores.url(kind), self.stores.settings(kind)
+                    with self.assertRaisesRegex(RuntimeError, said):
+                        self.world(url, *settings, setting)
+                    with Collector(url, *settings) as collector:
+                        self.assertEqual((collector.devices(), json.loads(collector.get("/telemetry/attributes"))), ({}, []), (setting, kind))
 
     def test_postgresql_stopped(self):
         postgres, url = self.stores.postgres, self.stores.url("postgresql")

@@ -27,6 +27,21 @@ static void give_up(tt_attached *attached) {
     tt_log_info("record: %s: removed, since the run did not begin", run.file);
 }
 
+static tt_status open_all(const tt_attach_context *context, tt_attached *attached,
+                          tt_error *error) {
+  for (size_t i = 0; i < COUNT; i++)
+    if (!context->kept || attachments[i]->shows)
+      TT_TRY(attachments[i]->open(context, &attached->selves[i], error));
+  return TT_OK;
+}
+
+static tt_status begin_all(tt_attached *attached, tt_error *error) {
+  for (size_t i = 0; i < COUNT; i++)
+    if (attached->selves[i] && attachments[i]->begin)
+      TT_TRY(attachments[i]->begin(attached->selves[i], error));
+  return TT_OK;
+}
+
 tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt_error *error) {
   *made = NULL;
   tt_attached *attached = calloc(1, sizeof *attached);
@@ -35,10 +50,9 @@ tt_status tt_attach_all(const tt_attach_context *context, tt_attached **made, tt
   tt_attach_context shared = *context;
   shared.collector = &attached->collector;
   shared.run = &attached->run;
-  for (size_t i = 0; i < COUNT; i++) {
-    if (context->kept && !attachments[i]->shows) continue;
-    tt_status status = attachments[i]->open(&shared, &attached->selves[i], error);
-    if (status == TT_OK) continue;
+  tt_status status = open_all(&shared, attached, error);
+  if (status == TT_OK) status = begin_all(attached, error);
+  if (status != TT_OK) {
     give_up(attached);
     return status;
   }

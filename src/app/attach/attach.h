@@ -49,6 +49,9 @@ typedef struct tt_attachment {
   const char *name; /**< in the ready line: "web" */
   /** Adds its observers and journal sinks to the world. `*self` stays NULL when the scene does not ask for it. */
   tt_status (*open)(const tt_attach_context *context, void **self, tt_error *error);
+  /** Once all are open, and the run is accepted, before the world's first tick: what a run that is refused must not leave behind is done
+   *  here. May be NULL. */
+  tt_status (*begin)(void *self, tt_error *error);
   /** For the ready line, "http://127.0.0.1:8080"; NULL: nothing to say. May be NULL. */
   const char *(*address)(void *self);
   /** Appends to the status line what is wrong, " | …"; nothing as long as all is well. Any thread. May be NULL. */
@@ -58,7 +61,7 @@ typedef struct tt_attachment {
 } tt_attachment;
 
 typedef struct tt_attached tt_attached;
-/** Opens all. On failure what was open is closed again. */
+/** Opens all, then begins all. On failure what was open is closed again. */
 tt_status tt_attach_all(const tt_attach_context *context, tt_attached **attached, tt_error *error);
 /** Writes " name=address" of each that has one. Returns the length written. */
 size_t tt_attached_addresses(const tt_attached *attached, char *line, size_t size);

@@ -63,6 +63,10 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
   return TT_OK;
 }
 
+static tt_status begin_telemetry(void *self, tt_error *error) {
+  return tt_simulated_begin(((run_telemetry *)self)->simulated, error);
+}
+
 static const char *telemetry_address(void *self) {
   return tt_telemetry_address(((run_telemetry *)self)->service);
 }
@@ -77,6 +81,7 @@ static size_t telemetry_trouble(void *self, char *text, size_t size) {
 
 const tt_attachment tt_telemetry_attachment = {.name = "robocar-xml",
                                                .open = open_telemetry,
+                                               .begin = begin_telemetry,
                                                .address = telemetry_address,
                                                .trouble = telemetry_trouble,
                                                .close = close_telemetry};
