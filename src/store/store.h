@@ -275,8 +275,10 @@ typedef struct tt_store_options {
   const char *url; /**< tt_store_backend.schemes */
   const char *
       spool; /**< file that takes batches while a remote store can't, which may be away when it is opened; NULL:
-                             none, and it must be there */
+                             none, and it must be there unless it may be away */
   uint64_t spool_limit; /**< bytes; default 1 GiB */
+  /** Without a spool, too, a remote store may be away when it is opened: who writes to it keeps what it can't take, as a log does. */
+  bool may_be_away;
 } tt_store_options;
 
 /** A kind of store. Static. */
@@ -314,6 +316,8 @@ tt_status tt_store_backend_of(const char *url, const tt_store_backend **backend,
 const tt_store_backend *tt_store_default_backend(void);
 /** Whether the backend of a URL has an ability; false where there is none. */
 bool tt_store_url_can(const char *url, tt_store_ability ability);
+/** Whether a store may be away when it is opened. */
+bool tt_store_may_be_away(const tt_store_options *options);
 /** A URL for people: without user, password and options. */
 void tt_store_print_url(const char *url, char *text, size_t size);
 /** Opens a store by its URL: see tt_store_backend.open(); with its spool, where it is remote and the options name one. */

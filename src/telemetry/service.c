@@ -160,10 +160,13 @@ struct tt_telemetry {
   unsigned forward_count;
 };
 
-static tt_status open_store(const tt_telemetry_keys *keys, tt_store **store, tt_error *error) {
+/** Behind a log it may be away: the log keeps what comes. */
+static tt_status open_store(const tt_telemetry_keys *keys, bool follows, tt_store **store,
+                            tt_error *error) {
   tt_store_options options = {.url = keys->store ? keys->store : "none:",
                               .spool = keys->spool,
-                              .spool_limit = (uint64_t)keys->spool_limit};
+                              .spool_limit = (uint64_t)keys->spool_limit,
+                              .may_be_away = follows};
   return tt_store_open(&options, store, error);
 }
 
@@ -235,7 +238,7 @@ tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_store_log *log, tt
   if (keys->store && tt_store_url_can(keys->store, TT_STORE_FORWARDS))
     options.batch_interval = FORWARD_INTERVAL;
   options.log = log;
-  tt_status status = open_store(keys, &options.store, error);
+  tt_status status = open_store(keys, log, &options.store, error);
   if (status != TT_OK) {
     if (log) log->close(log);
     return status;

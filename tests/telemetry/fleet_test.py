@@ -326,7 +326,8 @@ class Way(Fleet):
         with socket.create_server(("127.0.0.1", 0)) as held:
             nobody = f"127.0.0.1:{held.getsockname()[1]}"
         sqlite = self.stores.url("sqlite")
-        for log, store, status in ((f"nats://{nobody}", sqlite, 3), (self.log, f"postgresql://{nobody}/telemetry", 3),
+        for log, store, status in ((f"nats://{nobody}", sqlite, 3), (self.log, "postgresql://127.0.0.1/telemetry?nothing=here", 1),
+                                   (self.log, "clickhouse:///telemetry", 1),
                                    (f"nats://{nobody}/no.name", sqlite, 1), (self.log, "nothing:here", 1), ("", "", 2)):
             options = [option for pair in (("--log", log), ("--store", store)) for option in pair if pair[1]]
             done = subprocess.run([TETHER, "store", *options], capture_output=True, text=True, timeout=60, check=False)
@@ -498,6 +499,46 @@ class Down(Fleet):
             return took
         at_best(measure, SAID_WITHIN)
         wait_until(lambda: column(writer, "ROBO1") == list(range(next(numbers))), "what came meanwhile")
+
+    def test_a_store_that_is_away_when_a_writer_starts(self):
+        """The log keeps what comes, so the writer waits for its store."""
+        for kind in self.stores.kinds[1:]:
+            with self.subTest(kind):
+                database, server = self.stores.url(kind), getattr(self.stores, "postgres" if kind == "postgresql" else kind)
+                log = f"{self.log}{kind}"
+                collector = self.collector(log)
+                server.stop()
+                try:
+                    writer = Writer(log, database, *LISTEN)
+                    self.addCleanup(writer.stop)
+                    send(collector, "ROBO1", range(3))
+                    wait_until(lambda w=writer: self.said(w, "can't store, trying again", 0), "the writer says it", 60)
+                    self.assertEqual(writer.request("GET", "/health")[0], 503)
+                finally:
+                    server.start()
+                wait_until(lambda w=writer: column(w, "ROBO1") == [0, 1, 2], "what came meanwhile", 60)
+                wait_until(lambda w=writer: self.said(w, "the store works again after", 0), "the writer says that it is there", 60)
+                self.assertEqual(len(self.said(writer, "can't store", 0)), 1)
+                self.assertEqual(writer.stop(), 0)
+
+    def test_a_store_that_turns_out_to_be_too_new(self):
+        """It was away when the writer started: that it is there and takes nothing is said as well, until somebody changes that."""
+        postgres, database = self.stores.postgres, self.stores.url("postgresql")
+        self.writer(database).close()  # makes the tables
+        collector = self.collector()
+        postgres.query("UPDATE tether.schema_version SET version = version + 1000")
+        postgres.stop()
+        try:
+            writer = self.writer(database, *LISTEN)
+            send(collector, "ROBO1", [1])
+            wait_until(lambda: self.said(writer, "can't store, trying again", 0), "the writer says it", 60)
+        finally:
+            postgres.start()
+        wait_until(lambda: self.said(writer, "made by a newer Tether", 0), "it says what is wrong", 60)
+        self.assertIn("made by a newer Tether", writer.status()["reason"])
+        postgres.query("UPDATE tether.schema_version SET version = version - 1000")
+        wait_until(lambda: column(writer, "ROBO1") == [1], "what came meanwhile", 60)
+        self.assertEqual(len(self.said(writer, "made by a newer Tether", 0)), 1)
 
     def test_a_store_that_stands_still(self):
         """And one that is gone."""

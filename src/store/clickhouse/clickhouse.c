@@ -68,6 +68,21 @@ static tt_status connect_all(tt_clickhouse *store, tt_error *error) {
   return TT_OK;
 }
 
+/** Whether a shard lets us in or do what is needed only once somebody changes that. */
+static bool is_refused(const tt_clickhouse *store) {
+  bool refused = false;
+  for (int i = 0; i < store->address.shard_count; i++)
+    refused |= tt_clickhouse_is_refused(store->links[i]);
+  return refused;
+}
+
+/** Who was away may turn out to be too new, or to lack a right: that is said, once, as long as it is tried again. */
+static void note_refusal(tt_clickhouse *store, tt_status status, const tt_error *error) {
+  const bool refused = status == TT_VERSION || (status == TT_FAILED && is_refused(store));
+  if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
+  store->refused = refused;
+}
+
 /** Connects again, where it is away and it is time to. */
 static tt_status need_links(tt_clickhouse *store, tt_error *error) {
   hurry_links(store);
@@ -76,6 +91,7 @@ static tt_status need_links(tt_clickhouse *store, tt_error *error) {
     return tt_fail(error, TT_FAILED, "%s", store->state.reason);
   tt_status status = connect_all(store, error);
   if (status == TT_OK) tt_log_info("clickhouse: connected");
+  note_refusal(store, status, error);
   set_state(store, status == TT_OK ? NULL : error->text);
   return status;
 }
@@ -255,7 +271,7 @@ static void clickhouse_close(tt_store *base) {
   free(store);
 }
 
-/** The first connection. A server that is away is waited for, where there is a spool. */
+/** The first connection. A server that is away is waited for, where it may be. */
 static tt_status open_links(tt_clickhouse *store, const tt_store_options *options,
                             tt_error *error) {
   store->url = strdup(options->url);
@@ -266,9 +282,8 @@ static tt_status open_links(tt_clickhouse *store, const tt_store_options *option
     TT_TRY(tt_clickhouse_link_new(&store->address, i, tt_clickhouse_patience, &store->links[i],
                                   error));
   tt_status status = connect_all(store, error);
-  for (int i = 0; i < store->address.shard_count && status == TT_FAILED; i++)
-    if (tt_clickhouse_is_refused(store->links[i])) status = TT_INVALID;
-  if (status != TT_FAILED || !options->spool) return status;
+  if (status == TT_FAILED && is_refused(store)) status = TT_INVALID;
+  if (status != TT_FAILED || !tt_store_may_be_away(options)) return status;
   set_state(store, error->text);
   return TT_OK;
 }

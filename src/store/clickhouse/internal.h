@@ -86,6 +86,7 @@ typedef struct tt_clickhouse {
   pthread_cond_t over;
   bool hurries, ending; /**< the thread was started; it is to end */
   int64_t next_try;
+  bool refused; /**< it was said that a server is too new, or lets us not in */
   pthread_mutex_t
       mutex; /**< guards state, what is of `hurrying`, and known for readers and find() */
   tt_store_state state;

@@ -64,6 +64,7 @@ typedef struct tt_postgres {
   int64_t next_look;               /**< µs: not before then is it looked at */
   atomic_bool hurried;
   int64_t next_try;
+  bool refused; /**< it was said that the database is too new, or that a right is missing */
   int slow; /**< a statement of the writer may take so many times as long, and as long may the server not take what it is sent */
   pthread_mutex_t mutex; /**< guards state, and known.devices and known.attributes for readers */
   tt_store_state state;

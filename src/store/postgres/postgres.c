@@ -49,6 +49,13 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   return status;
 }
 
+/** Who was away may turn out to be too new, or to lack a right: that is said, once, as long as it is tried again. */
+static void note_refusal(tt_postgres *store, tt_status status, const tt_error *error) {
+  const bool refused = status == TT_VERSION || status == TT_INVALID;
+  if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
+  store->refused = refused;
+}
+
 /** Connects again, where there is no connection and it is time to. */
 static tt_status need_link(tt_postgres *store, tt_error *error) {
   if (store->link) return TT_OK;
@@ -56,6 +63,7 @@ static tt_status need_link(tt_postgres *store, tt_error *error) {
     return tt_fail(error, TT_FAILED, "%s", store->state.reason);
   tt_status status = connect_and_tell(store, error);
   if (status == TT_OK) tt_log_info("postgresql: connected");
+  note_refusal(store, status, error);
   set_state(store, status == TT_OK ? NULL : error->text);
   return status;
 }
@@ -182,11 +190,12 @@ static void postgres_close_store(tt_store *base) {
   free(store);
 }
 
-/** The first connection. A server that is away, or lets nobody in now, is waited for, where there is a spool; one that
+/** The first connection. A server that is away, or lets nobody in now, is waited for, where it may be; one that
  *  never lets us in is not. */
-static tt_status open_link(tt_postgres *store, bool spooled, tt_error *error) {
+static tt_status open_link(tt_postgres *store, bool may_be_away, tt_error *error) {
   tt_status status = connect_and_tell(store, error);
-  if (status != TT_FAILED || !spooled || tt_postgres_is_refused(store->url)) return status;
+  if (status != TT_FAILED || !may_be_away) return status;
+  if (tt_postgres_is_refused(store->url)) return TT_INVALID;
   set_state(store, error->text);
   return TT_OK;
 }
@@ -214,7 +223,7 @@ static tt_status postgres_open(const tt_store_options *options, tt_store **out, 
   pthread_mutex_init(&store->mutex, NULL);
   tt_status status =
       store->url && store->catalogue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
-  if (status == TT_OK) status = open_link(store, options->spool, error);
+  if (status == TT_OK) status = open_link(store, tt_store_may_be_away(options), error);
   if (status != TT_OK) {
     postgres_close_store(&store->base);
     return status;
