@@ -1,7 +1,8 @@
 /* spooled.c: a store with a spool around it: the way straight through, the way into the spool, and the way out of it.
  *
  * Samples may pass those that wait. What people set may not, or it would be undone by what they set before; where it can wait nowhere it
- * passes, too, and is set once more behind each batch that waited.
+ * passes, too, and is set once more behind each batch that waited. Once the spool takes it, it stands there behind what waits, for whoever
+ * writes that after a restart.
  */
 #include "store/spool/spooled.h"
 
@@ -27,6 +28,7 @@ typedef struct spooled_store {
   tt_store_batch *settings; /**< what people set that the inner store may not have */
   bool unsettled;           /**< some of that waits, or may: all is told again once it has it */
   bool overtaken;           /**< some of that passed what waits, which may undo it */
+  bool unwritten;           /**< what passed does not stand behind what waits */
   bool forgetful;           /**< memory ran out, and the catalogue is not whole */
   bool untold;              /**< definitions waited, of which the inner store may not have heard */
   tt_store_loader loader;
@@ -185,7 +187,9 @@ static tt_status spool_batch(spooled_store *store, const tt_store_batch *batch, 
   // Where it is full, or its disk, room comes only by the database's being there again.
   const bool passes = status != TT_NOMEM && may_pass(store);
   const tt_status passed = passes ? write_through(store, batch, &trouble) : TT_FAILED;
-  store->overtaken |= passed == TT_OK && store->unsettled && is_behind(store);
+  const bool overtakes = passed == TT_OK && store->unsettled && is_behind(store);
+  store->overtaken |= overtakes;
+  store->unwritten |= overtakes && tt_spool_has_settings(batch);
   if (passed == TT_OK) return TT_OK;
   if (passed == TT_INVALID) return tt_fail(error, passed, "%s", trouble.text);
   set_state(store, error->text);
@@ -337,11 +341,18 @@ static void tend_inner(spooled_store *store) {
   if (load_early(store, &error) != TT_NOMEM) store->inner->tend(store->inner);
 }
 
+/** Puts what people set, and what passed, behind what waits: after a restart nobody else knows of it. */
+static void write_overtaken(spooled_store *store) {
+  tt_error ignored;
+  if (store->unwritten) store->unwritten = append(store, store->settings, &ignored) != TT_OK;
+}
+
 /** Writes some of what waits. */
 static bool tend_spool(spooled_store *store) {
   const int64_t now = tt_monotonic_us();
   if (now < store->next_try) return false;
   tt_error error;
+  write_overtaken(store);
   const tt_status status = drain_one(store, &error);
   if (status == TT_OK) {
     note_there(store);
@@ -361,7 +372,7 @@ static bool tend_spool(spooled_store *store) {
 static void settle(spooled_store *store) {
   if (!store->unsettled) return;
   tt_store_batch_clear(store->settings);
-  store->unsettled = store->overtaken = store->loads = false;
+  store->unsettled = store->overtaken = store->unwritten = store->loads = false;
 }
 
 static bool spooled_tend(tt_store *base) {

@@ -468,6 +468,60 @@ static void test_a_spool_that_can_be_neither_read_nor_written_at_the_start(void 
   store->close(store);
 }
 
+static uint64_t spooled_bytes(tt_store *store) {
+  tt_store_state now;
+  store->state(store, &now);
+  return now.spooled_bytes;
+}
+
+/** Until it was tried again, which the tending of the database tells. */
+static void tend_again(tt_store *store) {
+  const int64_t end = tt_monotonic_us() + PATIENCE;
+  const int tends = database.tends;
+  while (database.tends == tends && tt_monotonic_us() < end)
+    if (!store->tend(store)) usleep(10000);
+  assert_int_equal(database.tends, tends + 1);
+}
+
+/** What passed a spool that could not be written stands in it behind what waits, once it can be: a program that is started then would
+ *  else set what was set before. Of samples that passed nothing is put there. */
+static void test_what_people_set_past_a_spool_and_a_restart(void **state) {
+  (void)state;
+  tt_store *store = start(TT_OK);
+  database.away = true;
+  const uint32_t samples = put_samples(store);
+  set_scale_and_name(store, 2, "older");
+  bad_from = 2 * BLOCK;
+  bad_to = 100 * BLOCK;
+  unwritable = EROFS;
+  database.away = false;
+  put(store, 2, "ROBO3");
+  assert_int_equal(database.straight, 1);
+  const uint64_t waiting = spooled_bytes(store);
+  unwritable = 0;
+  tend_again(store);
+  assert_int_equal(spooled_bytes(store), waiting);
+  unwritable = EROFS;
+  set_scale_and_name(store, 3, "newer");
+  assert_true(database.scale == 3);
+  tend_again(store);
+  assert_int_equal(spooled_bytes(store), waiting);
+  unwritable = 0;
+  tend_again(store);
+  const uint64_t more = spooled_bytes(store);
+  assert_true(more > waiting);
+  tend_again(store);
+  assert_int_equal(spooled_bytes(store), more);  // once
+  store->close(store);
+  bad_to = 0;
+  database.foreign = 0;
+  store = start(TT_OK);
+  assert_int_equal(database.foreign, samples);  // those that were written before, too
+  assert_true(database.scale == 3);
+  assert_string_equal(database.name, "newer");
+  store->close(store);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_a_database_that_is_back_before_anything_comes, clean),
@@ -477,6 +531,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_place_that_is_given_up_while_the_database_is_away, clean),
       cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written, clean),
       cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written_at_the_start, clean),
+      cmocka_unit_test_setup(test_what_people_set_past_a_spool_and_a_restart, clean),
   };
   const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(folder, sizeof folder, "%s/tether-spooled-XXXXXX", where);
