@@ -465,6 +465,54 @@ class Down(Fleet):
         other = self.collector()
         wait_until(lambda: self.said(other, "the stream takes messages of at most 100000 bytes", 0), "it warns")
 
+    def stream(self, name, subjects, **config):
+        """Somebody makes a stream before a collector does, and changes it again where it is there."""
+        client = Client(self.nats)
+        answer = json.loads(client.request(f"$JS.API.STREAM.CREATE.{name}", json.dumps(
+            {"name": name, "subjects": subjects, "retention": "limits", "storage": "file", "num_replicas": 1, "allow_direct": True, **config})))
+        client.close()
+        self.assertNotIn("error", answer)
+
+    def test_a_stream_that_removes_what_was_taken_is_no_log(self):
+        for retention in "interest", "workqueue":
+            log = f"{self.log}{retention}"
+            name = log.rpartition("/")[2]
+            self.stream(name, [f"{name}.log.>", f"{name}.settings"], retention=retention)
+            for start in lambda: self.collector(log).close(), lambda: Writer(log, self.stores.url("sqlite")).stop():  # pylint: disable=cell-var-from-loop
+                with self.assertRaisesRegex(RuntimeError, f"the stream {name} is no log.*retention {retention}.*another name"):
+                    start()
+
+    def test_a_log_that_keeps_less_than_it_might(self):
+        """Each is warned of once, however many links a collector has, and however often it opens them again."""
+        log = self.log + "less"
+        name = log.rpartition("/")[2]
+        self.stream(name, [f"{name}.log.>", f"{name}.settings"])
+        self.stream(f"KV_{name}", [f"$KV.{name}.>"], max_msgs_per_subject=1, max_age=3600 * 10**9, duplicate_window=120 * 10**9,
+                    allow_rollup_hdrs=True, deny_delete=True, discard="new")
+        collector = self.collector(log + "?replicas=3")
+        warnings = f"the stream {name} is kept by 1 of 3", f"the stream KV_{name} is kept by 1 of 3", f"the bucket KV_{name} forgets names"
+        for warning in warnings:
+            wait_until(lambda w=warning: self.said(collector, w, 0), warning)
+        seen = len(self.said(collector, "nats: connected", 0))
+        self.nats.stop()
+        wait_until(lambda: collector.status()["degraded"], "the log is away", 60)
+        self.nats.start()
+        self.nats.wait_ready()
+        wait_until(lambda: len(self.said(collector, "nats: connected", 0)) > seen, "the log is back", 60)
+        for warning in warnings:
+            self.assertEqual(len(self.said(collector, warning, 0)), 1, warning)
+        send(collector, "ROBO1", [1])
+
+    def test_a_log_in_memory(self):
+        log = self.log + "memory"
+        name = log.rpartition("/")[2]
+        self.stream(name, [f"{name}.log.>", f"{name}.settings"], storage="memory")
+        collector, writer = self.collector(log), Writer(log, self.stores.url("sqlite"))
+        self.addCleanup(writer.stop)
+        for program in collector, writer:
+            wait_until(lambda p=program: self.said(p, f"the stream {name} is kept in memory", 0), "it warns")
+            self.assertEqual(len(self.said(program, "is kept in memory", 0)), 1)
+
     def test_a_server_that_takes_short_messages_alone(self):
         short = Nats(more="max_payload: 64KB\n")
         self.addCleanup(short.close)

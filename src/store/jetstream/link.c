@@ -2,8 +2,7 @@
 #include "store/jetstream/link.h"
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "store/jetstream/message.h"
+#include "store/jetstream/stream_check.h"
 #include "store/map.h"
 
 #include <pthread.h>
@@ -122,27 +121,9 @@ static void on_answer(jsCtx *js, natsMsg *message, jsPubAck *taken, jsPubAckErr 
   natsMsg_Destroy(message);
 }
 
-/** A message that is longer than is taken waits for ever, with all behind it. */
-static void warn_of_short(const char *who, int64_t most, const char *remedy) {
-  if (most > 0 && most < TT_NATS_MESSAGE_MOST)
-    tt_log_warning(
-        "nats: %s takes messages of at most %lld bytes; what comes in longer ones waits "
-        "until it takes %d: %s",
-        who, (long long)most, TT_NATS_MESSAGE_MOST, remedy);
-}
-
-/** Somebody may have given the stream limits. One that refuses is heard of; one that drops is not. */
-static void warn_of_limits(const jsStreamConfig *config) {
-  warn_of_short("the stream", config->MaxMsgSize, "give it no max_msg_size");
-  const bool full = config->MaxMsgs > 0 || config->MaxBytes > 0;
-  if ((!full || config->Discard == js_DiscardNew) && config->MaxAge <= 0 &&
-      config->MaxMsgsPerSubject <= 0)
-    return;
-  tt_log_warning(
-      "nats: the stream %s drops its oldest messages, also those that no writer has "
-      "stored yet; give it no max_age and no max_msgs_per_subject, and with max_msgs or "
-      "max_bytes discard new",
-      config->Name);
+/** The name of the bucket's stream. */
+static void print_bucket(const tt_nats_link *link, char stream[LONGEST_SUBJECT]) {
+  snprintf(stream, LONGEST_SUBJECT, "KV_%s", link->address.name);
 }
 
 static tt_status need_stream(tt_nats_link *link, tt_error *error) {
@@ -151,9 +132,10 @@ static tt_status need_stream(tt_nats_link *link, tt_error *error) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   natsStatus status = js_GetStreamInfo(&info, link->js, address->name, NULL, &code);
-  if (status == NATS_OK) warn_of_limits(info->Config);
+  const tt_status checked =
+      status == NATS_OK ? tt_nats_check_stream(info->Config, address->replicas, error) : TT_OK;
   jsStreamInfo_Destroy(info);
-  if (status == NATS_OK) return TT_OK;
+  if (status == NATS_OK) return checked;
   if (status != NATS_NOT_FOUND)
     return tt_nats_fail_request(link->connection, status, "the stream", error);
   snprintf(samples, sizeof samples, "%s.log.>", address->name);
@@ -177,8 +159,20 @@ static tt_status need_stream(tt_nats_link *link, tt_error *error) {
              : tt_nats_fail_request(link->connection, status, "making the stream", error);
 }
 
+/** Only warned of: where nobody answers, another request finds that out. */
+static void check_bucket(tt_nats_link *link) {
+  char stream[LONGEST_SUBJECT];
+  jsStreamInfo *info = NULL;
+  jsErrCode code = 0;
+  print_bucket(link, stream);
+  if (js_GetStreamInfo(&info, link->js, stream, NULL, &code) == NATS_OK)
+    tt_nats_check_bucket(info->Config, link->address.replicas);
+  jsStreamInfo_Destroy(info);
+}
+
 static tt_status need_bucket(tt_nats_link *link, tt_error *error) {
   natsStatus status = js_KeyValue(&link->keys, link->js, link->address.name);
+  if (status == NATS_OK) check_bucket(link);
   if (status == NATS_OK) return TT_OK;
   if (status != NATS_NOT_FOUND)
     return tt_nats_fail_request(link->connection, status, "the bucket", error);
@@ -193,8 +187,8 @@ static tt_status need_bucket(tt_nats_link *link, tt_error *error) {
 
 static tt_status open_all(tt_nats_link *link, tt_error *error) {
   TT_TRY(tt_nats_connect(&link->address, &link->connection, error));
-  warn_of_short("the server", natsConnection_GetMaxPayload(link->connection),
-                "give it a max_payload of 1MB, as it has by default");
+  tt_nats_warn_of_short("the server", natsConnection_GetMaxPayload(link->connection),
+                        "give it a max_payload of 1MB, as it has by default");
   jsOptions options;
   jsOptions_Init(&options);
   options.Wait = REQUEST_PATIENCE;
@@ -256,7 +250,7 @@ tt_status tt_nats_link_bucket_made(tt_nats_link *link, int64_t patience, int64_t
   jsOptions options;
   jsOptions_Init(&options);
   options.Wait = patience;
-  snprintf(stream, sizeof stream, "KV_%s", link->address.name);
+  print_bucket(link, stream);
   natsStatus status = js_GetStreamInfo(&info, link->js, stream, &options, &code);
   if (status == NATS_NOT_FOUND)
     return tt_fail(error, TT_NOT_FOUND, "nats: somebody removed the bucket %s", link->address.name);
@@ -301,7 +295,7 @@ static bool can_store(tt_nats_link *link, const char *stream) {
 /** Whether there is who stores messages, and keys of the bucket. */
 static bool is_there(tt_nats_link *link) {
   char bucket[LONGEST_SUBJECT];
-  snprintf(bucket, sizeof bucket, "KV_%s", link->address.name);
+  print_bucket(link, bucket);
   return can_store(link, link->address.name) && can_store(link, bucket);
 }
 
