@@ -225,12 +225,7 @@ static void purge_some(void) {
                           .attribute = g_rand_int_range(dice, -1, ATTRIBUTES),
                           .before = BEGIN + g_rand_int_range(dice, 0, SPAN / SECOND / 3) * SECOND,
                           .limit = 20};
-  int removed;
-  tt_error error;
-  for (tt_status status = TT_AGAIN; status == TT_AGAIN;) {
-    status = store->purge(store, &purge, &removed, &error);
-    if (status != TT_OK && status != TT_AGAIN) fail_msg("%s", error.text);
-  }
+  tt_testing_purge(store, &purge);
 }
 
 static void tend(int64_t turns) {

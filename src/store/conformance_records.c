@@ -161,10 +161,8 @@ static void test_it_is_known_whether_a_value_is_left(void **state) {
   tt_testing_write(store, tt_testing_batch());
   assert_true(holds(store, 0, 1));
   assert_false(holds(store, 1, 1));
-  tt_store_purge purge = {.device = 0, .attribute = 1, .before = 90000, .limit = 100};
-  int removed;
-  tt_error error;
-  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
+  const tt_store_purge purge = {.device = 0, .attribute = 1, .before = 90000, .limit = 100};
+  tt_testing_purge(store, &purge);
   assert_false(holds(store, 0, 1));
   assert_true(holds(store, 0, 0));
   store->close(store);
@@ -270,18 +268,13 @@ static void test_old_values_are_removed(void **state) {
   g_free(tt_testing_load(store));
   tt_testing_write(store, tt_testing_batch());
   tt_store_purge purge = {.device = 0, .attribute = 1, .before = 90000, .limit = 100};
-  int removed;
-  tt_error error;
-  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
-  assert_int_equal(removed, 1);
+  assert_int_equal(tt_testing_purge(store, &purge), 1);
   tt_testing_assert_reads(store, 0, 0, "80000 81000 0=50.25\n");
   purge.attribute = 0;
   purge.before = 80900;
-  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
-  assert_int_equal(removed, 0);
+  assert_int_equal(tt_testing_purge(store, &purge), 0);
   purge.before = 90000;
-  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
-  assert_int_equal(removed, 1);
+  assert_int_equal(tt_testing_purge(store, &purge), 1);
   tt_testing_assert_reads(store, 0, 0, "");
   store->close(store);
 }

@@ -47,13 +47,7 @@ static int remove_exactly(tt_store *store, int attribute, int64_t from, int64_t 
                                 .limit = 100,
                                 .exact = true,
                                 .from = from};
-  int all = 0, removed;
-  tt_error error;
-  for (tt_status status = TT_AGAIN; status == TT_AGAIN; all += removed) {
-    status = store->purge(store, &purge, &removed, &error);
-    if (status != TT_OK && status != TT_AGAIN) fail_msg("%s", error.text);
-  }
-  return all;
+  return tt_testing_purge(store, &purge);
 }
 
 static bool can_seal(const tt_store *store) { return store->seal; }
@@ -126,13 +120,7 @@ static void test_an_attribute_is_removed_of_a_device(void **state) {
 static int remove_old(tt_store *store, int attribute, int64_t before) {
   const tt_store_purge purge = {
       .device = 0, .attribute = attribute, .before = before, .limit = 100};
-  int all = 0, removed;
-  tt_error error;
-  for (tt_status status = TT_AGAIN; status == TT_AGAIN; all += removed) {
-    status = store->purge(store, &purge, &removed, &error);
-    if (status != TT_OK && status != TT_AGAIN) fail_msg("%s", error.text);
-  }
-  return all;
+  return tt_testing_purge(store, &purge);
 }
 
 /** A device was away for longer than its values are kept. */

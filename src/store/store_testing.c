@@ -227,6 +227,17 @@ void tt_testing_write(tt_store *store, tt_store_batch *batch) {
   tt_store_batch_free(batch);
 }
 
+int tt_testing_purge(tt_store *store, const tt_store_purge *purge) {
+  int all = 0, removed;
+  tt_error error;
+  for (;; g_usleep(1000)) {
+    const tt_status status = store->purge(store, purge, &removed, &error);
+    if (status != TT_OK && status != TT_AGAIN) fail_msg("%s", error.text);
+    all += removed;
+    if (status == TT_OK) return all;
+  }
+}
+
 /** All records of a range, a line each. */
 char *tt_testing_read_range(tt_store_reader *reader, const tt_store_range *range) {
   tt_store_cursor *cursor;

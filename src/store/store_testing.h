@@ -71,6 +71,8 @@ tt_store_batch *tt_testing_batch(void);
 #define TT_TESTING_ROBO1 "80000 81000 0=50.25 1='Left & <\"ü\">'\n"
 /** Writes a batch and frees it. */
 void tt_testing_write(tt_store *store, tt_store_batch *batch);
+/** Removes all that it names, and returns how many values that were: a store that is busy is asked again until nothing is left. */
+int tt_testing_purge(tt_store *store, const tt_store_purge *purge);
 
 /** A reader without a store, to be closed, and what it told, a line each, to be freed. */
 tt_store_reader *tt_testing_open_alone(char **told);
