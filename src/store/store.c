@@ -41,10 +41,6 @@ bool tt_store_url_can(const char *url, tt_store_ability ability) {
   return backend && backend->abilities & ability;
 }
 
-bool tt_store_may_be_away(const tt_store_options *options) {
-  return options->spool || options->may_be_away;
-}
-
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error) {
   const tt_store_backend *backend;
   TT_TRY(tt_store_backend_of(options->url, &backend, error));

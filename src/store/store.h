@@ -274,10 +274,10 @@ typedef struct tt_store_log_options {
 typedef struct tt_store_options {
   const char *url; /**< tt_store_backend.schemes */
   const char *
-      spool; /**< file that takes batches while a remote store can't, which may be away when it is opened; NULL:
-                             none, and it must be there unless it may be away */
+      spool; /**< file that takes batches while a remote store can't, which may be away when it is opened then; NULL:
+                             none */
   uint64_t spool_limit; /**< bytes; default 1 GiB */
-  /** Without a spool, too, a remote store may be away when it is opened: who writes to it keeps what it can't take, as a log does. */
+  /** A remote store may be away when it is opened: who writes to it keeps what it can't take, as a spool and a log do. */
   bool may_be_away;
 } tt_store_options;
 
@@ -292,7 +292,7 @@ struct tt_store_backend {
                                    stands in no file of ours */
   unsigned abilities; /**< tt_store_ability, or-ed */
   /** Opens or creates a store, upgrading one of an older version. TT_VERSION: made by a newer one. The spool is not the
-   *  backend's to open; that there is one lets a remote store open that is away. */
+   *  backend's to open. */
   tt_status (*open)(const tt_store_options *options, tt_store **store, tt_error *error);
   /** TT_STORE_READS. Reads a store that is there, which others may be writing. Changes nothing in it; an older version is
    *  TT_VERSION, too. TT_NOT_FOUND: nothing of Tether is there. */
@@ -316,8 +316,6 @@ tt_status tt_store_backend_of(const char *url, const tt_store_backend **backend,
 const tt_store_backend *tt_store_default_backend(void);
 /** Whether the backend of a URL has an ability; false where there is none. */
 bool tt_store_url_can(const char *url, tt_store_ability ability);
-/** Whether a store may be away when it is opened. */
-bool tt_store_may_be_away(const tt_store_options *options);
 /** A URL for people: without user, password and options. */
 void tt_store_print_url(const char *url, char *text, size_t size);
 /** Opens a store by its URL: see tt_store_backend.open(); with its spool, where it is remote and the options name one. */

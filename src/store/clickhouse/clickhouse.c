@@ -283,7 +283,7 @@ static tt_status open_links(tt_clickhouse *store, const tt_store_options *option
                                   error));
   tt_status status = connect_all(store, error);
   if (status == TT_FAILED && is_refused(store)) status = TT_INVALID;
-  if (status != TT_FAILED || !tt_store_may_be_away(options)) return status;
+  if (status != TT_FAILED || !options->may_be_away) return status;
   set_state(store, error->text);
   return TT_OK;
 }

@@ -409,7 +409,7 @@ static tt_status jetstream_open(const tt_store_options *options, tt_store **out,
       store->url && store->catalogue && store->names && tt_nats_gather_begin(&store->gather);
   tt_status status =
       made ? connect_and_load(store, error) : tt_fail(error, TT_NOMEM, "out of memory");
-  if (status == TT_FAILED && tt_store_may_be_away(options)) {
+  if (status == TT_FAILED && options->may_be_away) {
     set_state(store, error->text);
     status = TT_OK;
   }

@@ -223,7 +223,7 @@ static tt_status postgres_open(const tt_store_options *options, tt_store **out, 
   pthread_mutex_init(&store->mutex, NULL);
   tt_status status =
       store->url && store->catalogue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
-  if (status == TT_OK) status = open_link(store, tt_store_may_be_away(options), error);
+  if (status == TT_OK) status = open_link(store, options->may_be_away, error);
   if (status != TT_OK) {
     postgres_close_store(&store->base);
     return status;

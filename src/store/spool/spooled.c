@@ -442,7 +442,9 @@ static tt_status open_both(spooled_store *store, const tt_store_backend *backend
                            const tt_store_options *options, tt_error *error) {
   if (!store->catalogue || !store->settings) return tt_fail(error, TT_NOMEM, "out of memory");
   TT_TRY(tt_spool_open(options->spool, options->spool_limit, &store->spool, error));
-  TT_TRY(backend->open(options, &store->inner, error));
+  tt_store_options inner = *options;
+  inner.may_be_away = true;  // it is spooled meanwhile
+  TT_TRY(backend->open(&inner, &store->inner, error));
   store->base.backend = store->inner->backend;
   if (store->inner->purge) store->base.purge = spooled_purge;
   if (store->inner->forget) store->base.forget = spooled_forget;
