@@ -23,7 +23,8 @@ struct tt_log_file {
   uint8_t checksum;
   atomic_bool begun; /* its beginning is written */
   atomic_bool broken;
-  atomic_int trouble; /* errno of what broke it */
+  atomic_int trouble;  /* errno of what broke it */
+  atomic_bool removed; /* or it has no name any more */
   atomic_ullong bytes;
 };
 
@@ -95,6 +96,15 @@ static void break_off(tt_log_file *file) {
     tt_log_error("%s: can't write: %s; nothing more of this run is kept", file->path, reason);
 }
 
+/* What is written on is gone with the program. A file that was only renamed is whole under its new name. */
+static void look_for_name(tt_log_file *file) {
+  struct stat about;
+  if (fstat(file->file, &about) != 0 || about.st_nlink > 0) return;
+  atomic_store(&file->removed, true);
+  if (!atomic_exchange(&file->broken, true))
+    tt_log_error("%s: was removed or replaced; nothing of this run is kept", file->path);
+}
+
 static void write_all(tt_log_file *file, const uint8_t *bytes, size_t size) {
   size_t done = 0;
   while (done < size && !atomic_load(&file->broken)) {
@@ -121,6 +131,7 @@ bool tt_log_file_write(tt_log_file *file, const void *bytes, size_t size, uint64
 
 bool tt_log_file_sync(tt_log_file *file) {
   if (fdatasync(file->file) != 0) break_off(file);
+  look_for_name(file);
   return !atomic_load(&file->broken);
 }
 
@@ -128,8 +139,19 @@ bool tt_log_file_broken(const tt_log_file *file) {
   return atomic_load(&((tt_log_file *)file)->broken);
 }
 
-int tt_log_file_trouble(const tt_log_file *file) {
-  return atomic_load(&((tt_log_file *)file)->trouble);
+bool tt_log_file_removed(const tt_log_file *file) {
+  return atomic_load(&((tt_log_file *)file)->removed);
+}
+
+tt_status tt_log_file_check(const tt_log_file *file, tt_error *error) {
+  const int refused = atomic_load(&((tt_log_file *)file)->trouble);
+  if (tt_log_file_removed(file))
+    return tt_fail(error, TT_FAILED, "%s: was removed or replaced; nothing of this run is kept",
+                   file->path);
+  if (!refused) return TT_OK;
+  return tt_fail(error, TT_FAILED,
+                 "%s: can't write: %s; what is in it can be read and proved, the rest is not kept",
+                 file->path, strerror(refused));
 }
 
 uint64_t tt_log_file_bytes(const tt_log_file *file) {

@@ -23,12 +23,15 @@ void tt_log_file_close(tt_log_file *file);
  *  not of the very first, which is the caller's to say; errno has the reason.
  *  @param timestamp µs, of the checksum */
 bool tt_log_file_write(tt_log_file *file, const void *bytes, size_t size, uint64_t timestamp);
-/** What was written survives a failure of the power. Any thread. False as above. */
+/** What was written survives a failure of the power. Any thread. False as above, and once the file has no name any more,
+ *  because it was removed or another took its place: nobody will find it. */
 bool tt_log_file_sync(tt_log_file *file);
-/** Did the disk refuse something? Any thread. */
+/** Has it ended before its run, since the disk refused something or the file has no name any more? Any thread. */
 bool tt_log_file_broken(const tt_log_file *file);
-/** What it answered then, as errno has it; 0: nothing yet. Any thread. */
-int tt_log_file_trouble(const tt_log_file *file);
+/** Has it no name any more? Any thread. */
+bool tt_log_file_removed(const tt_log_file *file);
+/** TT_OK while all is kept; TT_FAILED with "PATH: why, and what of it is kept". Any thread. */
+tt_status tt_log_file_check(const tt_log_file *file, tt_error *error);
 /** Bytes written. Any thread. */
 uint64_t tt_log_file_bytes(const tt_log_file *file);
 /** Removes a file that is not worth keeping; still to be closed. */

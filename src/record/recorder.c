@@ -554,18 +554,13 @@ tt_observer *tt_recorder_observer(tt_recorder *recorder) { return &recorder->obs
 tt_journal_sink *tt_recorder_journal(tt_recorder *recorder) { return &recorder->sink; }
 
 tt_status tt_recorder_trouble(tt_recorder *recorder, tt_error *error) {
-  int refused = tt_log_file_trouble(recorder->file);
   double timestep = tt_model_timestep(recorder->model);
   pthread_mutex_lock(&recorder->lock);
   bool gap = recorder->gap;
   double from = (double)recorder->gap_step * timestep;
   const char *reason = recorder->gap_reason;
   pthread_mutex_unlock(&recorder->lock);
-  if (refused)
-    return tt_fail(
-        error, TT_FAILED,
-        "%s: can't write: %s; what is in it can be read and proved, the rest is not kept",
-        recorder->path, strerror(refused));
+  TT_TRY(tt_log_file_check(recorder->file, error));
   if (gap)
     return tt_fail(error, TT_FAILED, "%s: nothing is kept from %.3f s on: %s", recorder->path, from,
                    reason);
@@ -576,9 +571,10 @@ tt_status tt_recorder_end(tt_recorder *recorder, tt_error *error) {
   end_thread(recorder, recorder->writer, &recorder->wanted);
   end_thread(recorder, recorder->syncer, &recorder->ending);
   tt_log_file_sync(recorder->file);
-  tt_log_info("%s: kept %.1f MB, %llu samples lost", recorder->path,
-              (double)tt_recorder_bytes(recorder) * 1e-6,
-              (unsigned long long)tt_recorder_lost(recorder));
+  if (!tt_log_file_removed(recorder->file))
+    tt_log_info("%s: kept %.1f MB, %llu samples lost", recorder->path,
+                (double)tt_recorder_bytes(recorder) * 1e-6,
+                (unsigned long long)tt_recorder_lost(recorder));
   tt_status status = tt_recorder_trouble(recorder, error);
   free_recorder(recorder);
   return status;

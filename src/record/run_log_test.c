@@ -256,6 +256,55 @@ static void a_log_is_written_by_one(void **state) {
   unlink(made);
 }
 
+static tt_log_file *begin_log(char name[64]) {
+  tt_log_file *begun;
+  snprintf(name, 64, "/tmp/tether_named_%d.wpilog", getpid());
+  unlink(name);
+  assert_int_equal(tt_log_file_open(name, 9, &begun, NULL), TT_OK);
+  assert_true(tt_log_file_write(begun, "a", 1, 0));
+  assert_true(tt_log_file_sync(begun));
+  return begun;
+}
+
+static void assert_lost(tt_log_file *lost, const char *name) {
+  tt_error error = {.text = ""};
+  assert_false(tt_log_file_sync(lost));
+  assert_true(tt_log_file_broken(lost));
+  assert_false(tt_log_file_write(lost, "b", 1, 1));
+  assert_int_equal(tt_log_file_check(lost, &error), TT_FAILED);
+  assert_non_null(strstr(error.text, name));
+  assert_non_null(strstr(error.text, "removed or replaced"));
+  tt_log_file_close(lost);
+}
+
+static void a_log_that_is_removed_or_replaced_is_not_kept(void **state) {
+  (void)state;
+  char name[64], other[80];
+  tt_log_file *removed = begin_log(name);
+  assert_int_equal(tt_log_file_check(removed, NULL), TT_OK);
+  assert_int_equal(unlink(name), 0);
+  assert_lost(removed, name);
+
+  tt_log_file *replaced = begin_log(name);
+  snprintf(other, sizeof other, "%s.other", name);
+  assert_int_equal(close(open(other, O_WRONLY | O_CREAT, 0600)), 0);
+  assert_int_equal(rename(other, name), 0);
+  assert_lost(replaced, name);
+  unlink(name);
+}
+
+static void a_log_that_got_another_name_goes_on(void **state) {
+  (void)state;
+  char name[64], other[80];
+  tt_log_file *moved = begin_log(name);
+  snprintf(other, sizeof other, "%s.other", name);
+  assert_int_equal(rename(name, other), 0);
+  assert_true(tt_log_file_sync(moved));
+  assert_int_equal(tt_log_file_check(moved, NULL), TT_OK);
+  tt_log_file_close(moved);
+  unlink(other);
+}
+
 static void what_is_no_log_is_refused_by_name(void **state) {
   (void)state;
   tt_run_log *log;
@@ -275,6 +324,8 @@ int main(void) {
       cmocka_unit_test(resets_of_the_world_are_counted),
       cmocka_unit_test(only_a_whole_index_of_this_file_is_used),
       cmocka_unit_test(a_log_is_written_by_one),
+      cmocka_unit_test(a_log_that_is_removed_or_replaced_is_not_kept),
+      cmocka_unit_test(a_log_that_got_another_name_goes_on),
       cmocka_unit_test(what_is_no_log_is_refused_by_name),
   };
   return cmocka_run_group_tests(tests, write_log, remove_log);
