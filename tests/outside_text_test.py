@@ -104,6 +104,22 @@ class OutsideText(unittest.TestCase):
             self.assertEqual(status, 2, shown)
             self.assertIn("--output", shown)
 
+    def test_a_table_of_a_sweep_shown_on_a_terminal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder, "plan.yaml")
+            plan.write_text('scene: gripper\nduration: 10 ms\naxes:\n'
+                            f'  - {{name: text, set: description, value: ["{IN_YAML}", "\\tone\\ntwo"]}}\n', encoding="utf-8")
+            command = [TETHER, "sweep", str(plan), "--csv"]
+            piped = subprocess.run([*command, "-"], capture_output=True, check=True).stdout.decode()
+            self.assertIn("evil\033[2J\u009b31m\u202e\u2028mark", piped)
+            self.assertIn("\"'\tone\ntwo\"", piped)
+            for place in "-", "/dev/stdout":
+                status, shown = on_terminal(["sh", "-c", 'exec "$@" 2>/dev/null', "sh", *command, place])
+                self.assertEqual(status, 0, shown)
+                self.assert_safe(shown.replace("\r\r\n", "\n").replace("\r\n", "\n"))
+                self.assertIn(SHOWN, shown)
+                self.assertIn("?one?two", shown)
+
 
 def on_terminal(command, columns=80):
     """(exit status, what it shows) of a command whose output is a terminal."""

@@ -3,6 +3,7 @@
 #include "sweep/results_internal.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,26 @@
 typedef struct csv {
   const tt_sweep_results *from;
   FILE *file;
+  bool shown; /**< on a terminal, where text is made safe; a file or a pipe gets it as it is */
   const char *path;
   tt_bytes bytes;
 } csv;
 
 /** In quotes where it needs them; a spreadsheet shall not take it for a formula. */
-static void put_text(tt_bytes *to, const char *text) {
+static void put_quoted(tt_bytes *to, const char *text) {
   const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
   if (quoted) tt_results_put(to, "\"");
   if (tt_text_is_formula(text)) tt_results_put(to, "'");
   for (; *text; text++) tt_bytes_append(to, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
   if (quoted) tt_results_put(to, "\"");
+}
+
+static void put_text(csv *to, const char *text) {
+  char *safe = to->shown ? strdup(text) : NULL;
+  if (to->shown && !safe) to->bytes.failed = true;
+  if (safe) tt_text_make_safe(safe);
+  if (safe || !to->shown) put_quoted(&to->bytes, safe ? safe : text);
+  free(safe);
 }
 
 static tt_status write_out(csv *to, tt_error *error) {
@@ -44,7 +54,7 @@ static tt_status put_row(void *context, const tt_sweep_row *row, tt_error *error
     if (i) tt_results_put(&to->bytes, ",");
     const char *text = tt_results_cell_text(&cell, number);
     if (cell.kind == TT_RESULTS_TEXT)
-      put_text(&to->bytes, text);
+      put_text(to, text);
     else
       tt_results_put(&to->bytes, text);
   }
@@ -53,9 +63,10 @@ static tt_status put_row(void *context, const tt_sweep_row *row, tt_error *error
 }
 
 static tt_status write_table(tt_sweep_results *results, csv *to, tt_error *error) {
+  to->shown = isatty(fileno(to->file));
   for (int i = 0; i < results->columns.count; i++) {
     if (i) tt_results_put(&to->bytes, ",");
-    put_text(&to->bytes, results->columns.list[i].name);
+    put_text(to, results->columns.list[i].name);
   }
   tt_results_put(&to->bytes, "\r\n");
   TT_TRY(tt_sweep_results_each(results, put_row, to, error));
