@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What stands where a file should. */
+static const char *kind_of(const struct stat *about) {
+  return S_ISDIR(about->st_mode) ? "a folder" : "a pipe or a device";
+}
+
 tt_status tt_file_open(const char *path, FILE **file, tt_error *error) {
   struct stat about;
   int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -17,12 +22,17 @@ tt_status tt_file_open(const char *path, FILE **file, tt_error *error) {
   if (opened < 0 || fstat(opened, &about) != 0)
     tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
   else if (!S_ISREG(about.st_mode))
-    tt_fail(error, TT_INVALID, "%s: is %s, not a file", path,
-            S_ISDIR(about.st_mode) ? "a folder" : "a pipe or a device");
+    tt_fail(error, TT_INVALID, "%s: is %s, not a file", path, kind_of(&about));
   else if (!(*file = fdopen(opened, "rb")))
     tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
   if (!*file && opened >= 0) close(opened);
   return *file ? TT_OK : TT_INVALID;
+}
+
+tt_status tt_file_check_place(const char *path, const char *remedy, tt_error *error) {
+  struct stat about;
+  if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s: is %s; %s", path, kind_of(&about), remedy);
 }
 
 static bool write_all(int file, const char *bytes, size_t size) {

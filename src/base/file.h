@@ -19,6 +19,10 @@ typedef struct tt_file {
  *  other end. TT_INVALID with "PATH: why"; `*file` is NULL then. Any thread. */
 tt_status tt_file_open(const char *path, FILE **file, tt_error *error);
 
+/** Whether the file at `path` can be opened to be read and written, or made, without waiting: whoever opens a pipe may wait for its other
+ *  end, and some libraries do so whatever a signal says. TT_INVALID with "PATH: is a pipe or a device; `remedy`", or a folder. Any thread. */
+tt_status tt_file_check_place(const char *path, const char *remedy, tt_error *error);
+
 /** Writes the file at `path` whole or not at all: under another name first, which then takes its place. Not synced. TT_FAILED with
  *  "PATH: why"; what was there stays then. Any thread. */
 tt_status tt_file_replace(const char *path, const void *bytes, size_t size, tt_error *error);

@@ -1,8 +1,18 @@
 /* sqlite_link.c: a connection to a file, and what is said to it by all that use one. */
 #include "database/sqlite_link.h"
 
+#include "base/file.h"
+
 #include <stdbool.h>
 #include <string.h>
+
+tt_status tt_sqlite_open(const char *path, int flags, sqlite3 **db, tt_error *error) {
+  *db = NULL;
+  TT_TRY(tt_file_check_place(path, "give a file", error));
+  return sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK
+             ? TT_OK
+             : tt_sqlite_fail(*db, path, "can't open", error);
+}
 
 tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {
   const bool unopened = db && sqlite3_errcode(db) == SQLITE_CANTOPEN && sqlite3_system_errno(db);
@@ -26,8 +36,7 @@ void tt_sqlite_harden(sqlite3 *db) {
 }
 
 tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error) {
-  if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-    return tt_sqlite_fail(*db, path, "can't open", error);
+  TT_TRY(tt_sqlite_open(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, db, error));
   tt_sqlite_harden(*db);
   sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   return tt_sqlite_execute(*db, path, "PRAGMA query_only = ON; PRAGMA cache_size = -1024", error);

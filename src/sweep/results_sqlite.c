@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define APPLICATION_ID 1414812503 /* "TTSW" */
 
@@ -115,19 +114,9 @@ static tt_status prepare(file *to, tt_error *error) {
   return status;
 }
 
-/** SQLite would wait for the other end of a pipe, and a signal would not end that. */
-static tt_status check_place(const char *path, tt_error *error) {
-  struct stat about;
-  if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return TT_OK;
-  return tt_fail(error, TT_INVALID, "%s: is %s; give a file as --output", path,
-                 S_ISDIR(about.st_mode) ? "a folder" : "a pipe or a device");
-}
-
 static tt_status open_file(tt_sweep_results *results, file *to, tt_error *error) {
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  TT_TRY(check_place(to->path, error));
-  if (sqlite3_open_v2(to->path, &to->db, flags, NULL) != SQLITE_OK)
-    return fail(to, "can't open", error);
+  TT_TRY(tt_sqlite_open(to->path, flags, &to->db, error));
   const char *name = sqlite3_db_filename(to->db, "main");
   if (!name || !*name)  // "", ":memory:": it would be gone with the process
     return tt_fail(error, TT_INVALID, "--output '%s': is no name of a file; give another",

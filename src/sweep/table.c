@@ -66,10 +66,9 @@ tt_status tt_sweep_table_open(const char *path, tt_sweep_table **made, tt_error 
     free(table);
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
-  tt_status status = TT_OK;
-  if (sqlite3_open_v2(path, &table->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
-          SQLITE_OK ||
-      sqlite3_busy_timeout(table->db, BUSY_MS) != SQLITE_OK)
+  tt_status status =
+      tt_sqlite_open(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &table->db, error);
+  if (status == TT_OK && sqlite3_busy_timeout(table->db, BUSY_MS) != SQLITE_OK)
     status = sweep_table_fail(table, error);
   if (status == TT_OK) tt_sqlite_harden(table->db);
   if (status == TT_OK) status = read_columns(table, error);

@@ -1,5 +1,7 @@
 #include "web/trials.h"
 
+#include "database/sqlite_link.h"
+
 #include <math.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -62,11 +64,10 @@ tt_status tt_trials_open(const char *path, tt_trials **made, tt_error *error) {
   *made = NULL;
   tt_trials *trials = calloc(1, sizeof *trials);
   if (!trials) return tt_fail(error, TT_NOMEM, "out of memory");
-  tt_status status = TT_OK;
-  if (sqlite3_open_v2(path, &trials->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-          SQLITE_OK ||
-      sqlite3_busy_timeout(trials->db, BUSY_MS) != SQLITE_OK ||
-      sqlite3_exec(trials->db, create, NULL, NULL, NULL) != SQLITE_OK)
+  tt_status status =
+      tt_sqlite_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &trials->db, error);
+  if (status == TT_OK && (sqlite3_busy_timeout(trials->db, BUSY_MS) != SQLITE_OK ||
+                          sqlite3_exec(trials->db, create, NULL, NULL, NULL) != SQLITE_OK))
     status = tt_fail(error, TT_FAILED, "%s: %s", path, sqlite3_errmsg(trials->db));
   for (size_t i = 0; status == TT_OK && !has_recordings(trials->db) && i < 2; i++)
     sqlite3_exec(trials->db, added[i], NULL, NULL, NULL);

@@ -77,6 +77,24 @@ class Files(unittest.TestCase):
         for command in ("check", "pipe.yaml"), ("check", "pipe.xml"), ("check", "pipe.urdf"), ("collect", "pipe.yaml"), ("core", "pipe.yaml"):
             self.assert_refused(r"pipe\.\w+", *command)
 
+    def test_a_pipe_is_no_database(self):
+        pipe = self.folder / "pipe.sqlite"
+        os.mkfifo(pipe)
+        self.write("scene.yaml", f"robots: []\ntelemetry: {{store: 'sqlite:{pipe}', listen: '127.0.0.1:0'}}\n")
+        self.write("plan.yaml", "scene: gripper\nduration: 10 ms\naxes:\n  - {name: nothing, value: [0]}\n")
+        quiet = "--set", "telemetry.listen=127.0.0.1:0", "--set", "web.listen=127.0.0.1:0"
+        for place in pipe, "/dev/zero":
+            for command in (("run", "scene.yaml", *QUIET, "--set", "record.on=off", "--set", f"telemetry.store=sqlite:{place}"),
+                            ("collect", "--store", f"sqlite:{place}", *quiet),
+                            ("telemetry", "seal", f"sqlite:{place}"),
+                            ("telemetry", "backup", f"sqlite:{place}", "copy.sqlite"),
+                            ("telemetry", "copy", f"sqlite:{place}", "none:"),
+                            ("sweep", "plan.yaml", "--output", place)):
+                self.assert_refused(rf"{place}: is a pipe or a device; give a file", *command)
+            self.assert_refused(rf"{place}: is a pipe or a device; set telemetry\.spool to a file", "collect", *quiet, "--store",
+                                "postgresql://127.0.0.1:1/none", "--set", f"telemetry.spool={place}")
+        self.assert_refused(r": is a folder; give a file", "telemetry", "seal", f"sqlite:{self.folder}")
+
     def assert_verified_without(self, model, *names):
         """A run of it is repeated after its files are gone."""
         log = self.folder / "run.wpilog"

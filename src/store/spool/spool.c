@@ -361,6 +361,8 @@ static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
 
 /** Opens the file, which must be nobody else's. On failure nothing is open. */
 static tt_status open_file(const char *path, int *file, struct stat *info, tt_error *error) {
+  *file = -1;
+  TT_TRY(tt_file_check_place(path, "set telemetry.spool to a file", error));
   *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   tt_status status = TT_OK;
   if (*file < 0 || fstat(*file, info)) {

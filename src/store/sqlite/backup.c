@@ -35,9 +35,7 @@ static tt_status open_both(backup *job, tt_error *error) {
   TT_TRY(
       tt_sqlite_execute(job->from, job->path, "BEGIN; SELECT count(*) FROM sqlite_schema", error));
   TT_TRY(make_file(job, error));
-  if (sqlite3_open_v2(job->part, &job->to, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-    return tt_sqlite_fail(job->to, job->part, "can't open", error);
-  return TT_OK;
+  return tt_sqlite_open(job->part, SQLITE_OPEN_READWRITE, &job->to, error);
 }
 
 static tt_status copy_pages(backup *job, tt_error *error) {
