@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Samples of signals in the pages: every tick has its sample, whatever the machine, the page or the world does meanwhile."""
 import os
+import pathlib
 import signal
 import struct
+import tempfile
 import time
 import unittest
 
-from support.live_page import Page
+from support.live_page import Page, poses
 from support.process import PATIENCE, Tether
 
 TICK = 0.01  # s
@@ -71,6 +73,79 @@ class Samples(unittest.TestCase):
                 seen = self.page.times[-1]
                 self.page.read_until(lambda: self.page.times[-1] > seen + 0.5)
         self.check_every_tick()
+
+
+TWO = """robots:
+  - {robot: frc2011, name: one, y: 2 m}
+  - {robot: frc2011, name: two, y: -2 m}
+"""
+
+
+class Shown(Plot):
+    """A page that keeps what it was shown last: the places of both robots, a sample, and since when the world is paused."""
+
+    def __init__(self, address):
+        self.shown_at = self.sampled_at = self.paused_at = None
+        self.places = self.sample = None
+        super().__init__(address)
+
+    def receive(self):
+        message = super().receive()
+        if isinstance(message, bytes) and message[0] == 1:
+            self.shown_at, bodies, _ = poses(message)
+            self.places = [bodies[robot["root"]][0] for robot in self.model["robots"]]
+        elif isinstance(message, bytes) and message[0] == 2:
+            _, _, width, _, count, _ = struct.unpack_from("<BBHIII", message)
+            self.sampled_at, *self.sample = struct.unpack_from(f"<{1 + width}d", message, 16 + 8 * (count - 1) * (1 + width))
+        elif message["type"] == "status":
+            self.paused_at = message["time"] if message["paused"] else None
+        return message
+
+    def wait(self, condition):
+        self.until(lambda _: condition())
+
+
+class StandingStill(unittest.TestCase):
+    """What a page is shown of a world that is paused."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        scene = pathlib.Path(folder.name, "two.yaml")
+        scene.write_text(TWO, encoding="utf-8")
+        self.program = Tether("run", scene, "--set", "web.listen=127.0.0.1:0", "--set", "record.on=off")
+        self.addCleanup(self.program.__exit__)
+        self.page = Shown(self.program.addresses["web"])
+        self.addCleanup(self.page.close)
+        self.page.plot("one/chassis.x", "two/chassis.x")
+        self.page.wait(lambda: self.page.places and self.page.sample)
+        self.start = self.page.places
+        self.page.command(**{f"{robot}/{side}_track.torque": 40 for robot in ("one", "two") for side in ("left", "right")})
+        self.page.wait(lambda: not self.is_back(0) and not self.is_back(1))
+        self.page.send(type="control", action="pause")
+        self.page.wait(lambda: self.page.paused_at and all(
+            at and abs(at - self.page.paused_at) < 1e-6 for at in (self.page.shown_at, self.page.sampled_at)))
+        self.stood_at, self.stood = self.page.shown_at, self.page.places
+        self.assertFalse(self.is_back(0) or self.is_back(1))  # so what shows one of them back is newer than all that came until now
+
+    def is_back(self, robot):
+        """In the picture, and in what is plotted."""
+        return all(abs(shown[robot] - self.start[robot]) < 0.05 for shown in (self.page.places, self.page.sample[1:]))
+
+    def reset(self, robot):
+        self.page.send(type="control", action="reset", robot=robot)
+
+    def test_one_robot_is_reset(self):
+        for robot in 0, 1:
+            self.reset(robot)
+            self.page.wait(lambda: self.is_back(robot))
+            self.assertEqual((self.page.shown_at, self.page.sampled_at), (self.stood_at, self.stood_at))
+            self.assertEqual(self.page.places[robot + 1:], self.stood[robot + 1:])
+
+    def test_all_are_reset(self):
+        self.reset(-1)
+        self.page.wait(lambda: self.is_back(0) and self.is_back(1))
+        self.assertEqual((self.page.shown_at, self.page.sampled_at), (self.stood_at, self.stood_at))
 
 
 if __name__ == "__main__":

@@ -16,14 +16,22 @@
 
 /* ---- the world's thread ---- */
 
+/* The world was reset, or went to a place of a kept run; or nothing passed since the view before, and yet there is another: a robot
+ * was reset. A world that is paused shows no later one. */
+static bool has_jumped(tt_live *live, const tt_view *view) {
+  const bool jumped = view->epoch != live->seen_epoch || view->total_step == live->seen_step;
+  live->seen_epoch = view->epoch;
+  live->seen_step = view->total_step;
+  return jumped;
+}
+
 static void publish(tt_observer *observer, const tt_view *view) {
   tt_live *live = (tt_live *)observer;
   if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
-  const bool jumped = view->epoch != live->push_epoch; /* a reset, or to a place of a kept run */
+  const bool jumped = has_jumped(live, view);
   if (!jumped && view->time < live->next_push_time) return;
   uint64_t now = tt_net_now();
   if (!jumped && now < live->next_push_ns) return;
-  live->push_epoch = view->epoch;
   if (now - live->next_push_ns > BURST_NS) live->next_push_ns = now - BURST_NS;
   live->next_push_ns += SMALLEST_GAP_NS;
   live->next_push_time = view->time + SMALLEST_GAP;
@@ -32,7 +40,9 @@ static void publish(tt_observer *observer, const tt_view *view) {
 
 /* What stands still was published while nobody looked. */
 static void show(tt_observer *observer, const tt_view *view) {
-  tt_view_queue_push(((tt_live *)observer)->views, view);
+  tt_live *live = (tt_live *)observer;
+  has_jumped(live, view);
+  tt_view_queue_push(live->views, view);
 }
 
 static void note_event(tt_observer *observer, uint64_t step, const char *source, const char *text) {

@@ -74,7 +74,8 @@ struct tt_live {
   uint64_t
       next_push_ns; /* the world's thread: since when, in wall time, another view may be pushed */
   double next_push_time;
-  uint32_t push_epoch; /* of the view before */
+  uint32_t seen_epoch; /* of the view before, whether or not it was pushed */
+  uint64_t seen_step;  /* total steps */
 
   GPtrArray *pages;
   tt_wanted *wanted;   /* what they command */

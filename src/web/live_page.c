@@ -52,10 +52,11 @@ void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost)
   if (plot->count == 0) return;
   plot->lost += (uint32_t)lost;
   double time = tt_live_run_time(view);
-  bool turned_back = time < plot->seen; /* somebody looks back in a replay */
+  /* Somebody looks back in a replay, or a reset changed what stands still. */
+  bool jumped = time <= plot->seen;
   plot->seen = time;
-  if (!turned_back && time < plot->next - 1e-9) return;
-  plot->next = turned_back ? time + plot->period : plot->next + plot->period;
+  if (!jumped && time < plot->next - 1e-9) return;
+  plot->next = jumped ? time + plot->period : plot->next + plot->period;
   if (plot->next <= time) plot->next = time + plot->period;
   guint row = (guint)plot->count + 1;
   if (plot->samples->len + row > MOST_SAMPLE_DOUBLES) drop_oldest_samples(plot, row);
