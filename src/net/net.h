@@ -150,6 +150,8 @@ const char *tt_tcp_peer(const tt_tcp *tcp);
 /** The peer has ended the connection, though what it sent before may still be unread and on_close is to come: who holds
  *  it may close it and take the next one already. */
 bool tt_tcp_closed(const tt_tcp *tcp);
+/** Something that the peer sent is still unread. */
+bool tt_tcp_has_unread(const tt_tcp *tcp);
 size_t tt_tcp_queued(const tt_tcp *tcp);
 void tt_tcp_set_context(tt_tcp *tcp, void *context);
 /** Sends what is queued if the kernel takes it now, then closes. Idempotent. */

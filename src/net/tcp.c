@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -200,6 +201,11 @@ bool tt_tcp_closed(const tt_tcp *tcp) {
   if (tcp->closed) return true;
   return getsockopt(tcp->socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
          info.tcpi_state != TCP_ESTABLISHED;
+}
+
+bool tt_tcp_has_unread(const tt_tcp *tcp) {
+  int size = 0;
+  return !tcp->closed && ioctl(tcp->socket, FIONREAD, &size) == 0 && size > 0;
 }
 
 const char *tt_tcp_peer(const tt_tcp *tcp) { return tcp->peer; }

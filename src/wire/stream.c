@@ -22,11 +22,25 @@ static void meet(tt_wire *wire, tt_tcp *tcp) {
   if (stream->use.met) stream->use.met(wire);
 }
 
+/* NULL: nobody. */
+static tt_tcp *last_waiting(const tt_wire_stream *stream) {
+  const tt_wire_queue *waiting = &stream->waiting;
+  return waiting->count > 0 ? waiting->of[waiting->count - 1] : NULL;
+}
+
+static void leave_queue(tt_wire_stream *stream, const tt_tcp *tcp) {
+  tt_wire_queue *waiting = &stream->waiting;
+  int kept = 0;
+  for (int i = 0; i < waiting->count; i++)
+    if (waiting->of[i] != tcp) waiting->of[kept++] = waiting->of[i];
+  waiting->count = kept;
+}
+
 static void meet_next(tt_wire *wire) {
   tt_wire_stream *stream = wire->self;
-  tt_tcp *next = stream->next;
-  if (!next) return;
-  stream->next = NULL;
+  if (stream->waiting.count == 0) return;
+  tt_tcp *next = stream->waiting.of[0];
+  leave_queue(stream, next);
   tt_tcp_pause(next, false);
   meet(wire, next);
 }
@@ -38,7 +52,7 @@ static void lose_peer(tt_wire *wire, const char *reason) {
                              .server = stream->server,
                              .connector = stream->connector,
                              .bytes = stream->bytes,
-                             .next = stream->next,
+                             .waiting = stream->waiting,
                              .stands = stream->stands && stream->use.then != TT_WIRE_RESET};
   wire->state = TT_WIRE_WAITING;
   wire->stats.peer[0] = '\0';
@@ -71,12 +85,19 @@ static bool is_leaving(const tt_wire_stream *stream) {
   return stream->left || (stream->tcp && tt_tcp_closed(stream->tcp));
 }
 
-/* Nothing is read of it, so that nobody else notices. */
-static void drop_next_if_gone(tt_wire_stream *stream) {
-  tt_tcp *next = stream->next;
-  if (!next || !tt_tcp_closed(next)) return;
-  stream->next = NULL;
-  tt_tcp_close(next, "closed by peer");
+/* Whoever went without a word has nothing that could be obeyed, and nobody else notices. */
+static void drop_last_if_mute(tt_wire_stream *stream) {
+  tt_tcp *last = last_waiting(stream);
+  if (!last || !tt_tcp_closed(last) || tt_tcp_has_unread(last)) return;
+  leave_queue(stream, last);
+  tt_tcp_close(last, "closed by peer");
+}
+
+/* One that has gone is behind them, or nobody. */
+static bool may_wait(const tt_wire_stream *stream) {
+  const tt_tcp *last = last_waiting(stream);
+  if (!is_leaving(stream) || stream->waiting.count == TT_WIRE_MOST_WAITING) return false;
+  return !last || tt_tcp_closed(last);
 }
 
 /* What one that is gone said ahead would drive its robot on, and keep the next one waiting, for as long as that takes in
@@ -92,7 +113,7 @@ static void hear_out(tt_wire *wire) {
 
 static void wait_for_last(tt_wire *wire, tt_tcp *tcp) {
   tt_wire_stream *stream = wire->self;
-  stream->next = tcp;
+  stream->waiting.of[stream->waiting.count++] = tcp;
   tt_tcp_pause(tcp, true);
   tt_wire_event(wire, "%s waits until the last answer of %s is obeyed", tt_tcp_peer(tcp),
                 wire->stats.peer);
@@ -102,12 +123,12 @@ static void wait_for_last(tt_wire *wire, tt_tcp *tcp) {
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
-  drop_next_if_gone(stream);
-  if (is_leaving(stream) && !stream->next) {
+  drop_last_if_mute(stream);
+  if (may_wait(stream)) {
     wait_for_last(wire, tcp);
     return;
   }
-  const tt_tcp *present = stream->next ? stream->next : stream->tcp;
+  const tt_tcp *last = last_waiting(stream), *present = last ? last : stream->tcp;
   if (present) {
     tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; %s",
                  tt_tcp_peer(present), stream->use.refusal);
@@ -123,7 +144,7 @@ static void on_open(void *context, tt_tcp *tcp) {
 static void on_close(void *context, tt_tcp *tcp, const char *reason) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
-  if (tcp && tcp == stream->next) stream->next = NULL;
+  leave_queue(stream, tcp);
   if (!tcp || tcp != stream->tcp) return;
   stream->tcp = NULL;
   stream->answered |= stream->said; /* nobody is left who could answer the newest message */
@@ -200,7 +221,8 @@ tt_status tt_wire_open_stream(tt_wire *wire, const tt_wire_stream_use *use,
   if (!stream->bytes) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_tcp_options options = tt_tcp_options_default();
   options.address = use->connect ? use->connect : use->listen;
-  options.max_connections = 3; /* who leaves, who waits for that, and who is told by us why not */
+  /* Who leaves, who wait for that, and who is told by us why not. */
+  options.max_connections = 2 + TT_WIRE_MOST_WAITING;
   if (use->max_queued > 0) options.max_queued = use->max_queued;
   options.allow = (tt_allow){(const char *const *)common->allow, (int)common->allow_count};
   options.handler = (tt_tcp_handler){.on_open = on_open, .on_data = on_data, .on_close = on_close};

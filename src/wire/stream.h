@@ -2,7 +2,8 @@
  * what it is still owed, and what becomes of the world when it goes.
  *
  * A second peer is told that somebody is there, and closed; but while the last answers of one that left are still to be obeyed,
- * the next one waits for that: in real time they are all taken for one tick. What comes stands in one buffer until the
+ * the next one waits for that: in real time they are all taken for one tick. Whoever says something and goes while he waits
+ * has his turn, too, and the next one waits behind him. What comes stands in one buffer until the
  * adapter takes it. With more than `enough` in it the peer is not listened to until the world has caught up: it feels TCP's own
  * backpressure.
  */
@@ -33,6 +34,13 @@ typedef struct tt_wire_stream_use {
   void (*lost)(tt_wire *wire); /**< its peer is gone, and all members but these here are zero */
 } tt_wire_stream_use;
 
+#define TT_WIRE_MOST_WAITING 4
+/** Who waits, unheard, until those before are obeyed: in order of their coming, and all but the last have gone. */
+typedef struct tt_wire_queue {
+  tt_tcp *of[TT_WIRE_MOST_WAITING];
+  int count;
+} tt_wire_queue;
+
 /** A wire's connection: the first member of its `self`, which the adapter allocates, zero at first. */
 typedef struct tt_wire_stream {
   tt_wire_stream_use use;
@@ -41,7 +49,7 @@ typedef struct tt_wire_stream {
   uint8_t *bytes; /**< what came and was not taken yet */
   size_t size;    /**< of that */
   tt_tcp *tcp;    /**< NULL: nobody */
-  tt_tcp *next;   /**< waits, unheard, until the one before is obeyed; NULL: nobody */
+  tt_wire_queue waiting;
   bool paused;
   /** Lock-step: the newest message is the present, and was not obeyed yet. Only then the world waits, who comes is told it, and
    * what comes is taken. */

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The ezphysics wire against the real program: bytes, modes, commands, timeouts, and what a bad peer does."""
+import os
 import select
+import signal
 import socket
 import struct
 import time
@@ -340,6 +342,30 @@ class Ezphysics(Bench):
                 peer.socket.shutdown(socket.SHUT_WR)  # closed with states unread, its kernel would forget what is not sent
                 peer = self.connect(tether)
                 wait_for(lambda: abs(peer.state().floats(JOINTAXIS, 1)[1]) < 0.01, "the stop")
+
+    def test_the_word_of_one_who_comes_and_goes_between_two_others_counts(self):
+        """All within one period, for which the program is held: it finds the first gone, another that is gone, too, and a third."""
+        for keys, pace in ("mode: realtime", "realtime"), ("mode: realtime", "fast"), ("mode: step", "lockstep"):
+            with self.subTest(keys, pace=pace):
+                tether = self.start(keys + ", watchdog: 0 s", pace=pace)
+                first = self.connect(tether)
+                first.state()
+                os.kill(tether.process.pid, signal.SIGSTOP)
+                first.send(motor(1, 1.5, 50))
+                first.socket.shutdown(socket.SHUT_WR)
+                for _ in range(3):
+                    between = self.connect(tether)
+                    between.send(motor(3, 1.0, 50))
+                    between.socket.shutdown(socket.SHUT_WR)
+                last = self.connect(tether)
+                os.kill(tether.process.pid, signal.SIGCONT)
+
+                def both_turn():
+                    state = last.turn()
+                    return state.floats(JOINTAXIS, 1)[1] > 1.4 and state.floats(JOINTAXIS, 3)[1] > 0.9
+                last.state()
+                wait_for(both_turn, "the speed of both motors")
+                self.assertNotIn("refused", tether.text())
 
     def test_a_reset_of_one_who_goes_counts_in_mode_realtime(self):
         tether = self.start("mode: realtime", pace="realtime")
