@@ -51,7 +51,8 @@ static tt_status take(tt_lock *lock, const char *path, tt_error *error) {
     if (lock->file >= 0) close(lock->file);
     lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock->file < 0)
-      return tt_fail(error, TT_FAILED, "%s: can't open: %s", lock->path, strerror(errno));
+      return tt_fail(error, errno == ENOSPC || errno == EDQUOT ? TT_FULL : TT_FAILED,
+                     "%s: can't open: %s", lock->path, strerror(errno));
     if (flock(lock->file, LOCK_EX | LOCK_NB)) {
       tt_status status = errno == EWOULDBLOCK ? refuse(lock->file, path, error)
                                               : tt_fail(error, TT_FAILED, "%s: can't lock: %s",

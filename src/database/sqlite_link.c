@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -12,6 +13,12 @@ tt_status tt_sqlite_open(const char *path, int flags, sqlite3 **db, tt_error *er
   return sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK
              ? TT_OK
              : tt_sqlite_fail(*db, path, "can't open", error);
+}
+
+bool tt_sqlite_found_no_room(sqlite3 *db) {
+  const int code = sqlite3_errcode(db) & 0xff, number = sqlite3_system_errno(db);
+  const bool refused = code == SQLITE_CANTOPEN || code == SQLITE_IOERR;
+  return code == SQLITE_FULL || (refused && (number == ENOSPC || number == EDQUOT));
 }
 
 tt_status tt_sqlite_fail(sqlite3 *db, const char *path, const char *what, tt_error *error) {

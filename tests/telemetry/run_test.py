@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """A running world's robots are devices: live at the I/O rate, stored at 10 Hz. Neither a database that goes away nor a full disk
 is noticed by the world; both are said, and in the end everything is stored."""
+import contextlib
 import json
 import os
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
 
+from support.process import TETHER
 from support.telemetry import LONG, Collector, Stores, small_disk, wait_until
 
 SCENE = """timestep: 1/1000 s
@@ -160,6 +163,22 @@ class Run(unittest.TestCase):
                 wait_until(lambda: not world.status()["degraded"], "there is room again")
                 listener.stop()
                 self.check_all_arrived(world, listener, full_at)
+
+    def test_disk_full_from_the_beginning(self):
+        """A run goes on and says so; a collector, which would keep nothing for anybody, ends."""
+        with small_disk(self.stores.file("full")) as folder:
+            with contextlib.suppress(OSError), open(f"{folder}/filler", "wb", buffering=0) as file:
+                while True:
+                    file.write(b"x" * 4096)
+            store = f"telemetry.store=sqlite:{folder}/t.sqlite"
+            listen = "--set", "telemetry.listen=127.0.0.1:0"
+            run = subprocess.run([TETHER, "run", self.scene.name, "--no-web", "--pace", "fast", "--duration", "0.2", "--set", "record.on=off",
+                                  "--set", store, *listen], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertRegex(run.stderr, r"t\.sqlite.* full; no telemetry of this run is kept")
+            collect = subprocess.run([TETHER, "collect", "--set", store, *listen, "--set", "web.listen=127.0.0.1:0"],
+                                     capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(collect.returncode, 3, collect.stderr)
 
     def test_the_status_line_says_it(self):
         """On a terminal, where the log may have scrolled away."""

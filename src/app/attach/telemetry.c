@@ -1,6 +1,7 @@
 /* telemetry.c: telemetry of a running scene: its robots are devices, and real ones may send too. */
 #include "app/attach/attach.h"
 #include "app/state_folder.h"
+#include "base/log.h"
 #include "telemetry/nats/input.h"
 #include "telemetry/service.h"
 #include "telemetry/simulated.h"
@@ -12,7 +13,7 @@ typedef struct run_telemetry {
   tt_telemetry *service;
   tt_simulated *simulated;
   tt_nats_input *nats;
-} run_telemetry;
+} run_telemetry; /* all NULL: the disk is full, nothing is kept */
 
 static void close_telemetry(void *self) {
   run_telemetry *telemetry = self;
@@ -35,6 +36,8 @@ static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **serv
   return tt_telemetry_open(&placed, NULL, service, error);
 }
 
+/** As with the recorder, a disk without room is no reason not to run. Devices that send are not listened to, since nothing could be
+ *  acknowledged. */
 static tt_status open_telemetry(const tt_attach_context *context, void **self, tt_error *error) {
   bool given;
   const tt_telemetry_keys *keys = tt_scene_section(context->scene, "telemetry", &given);
@@ -44,6 +47,11 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
   double interval = 0.1;
   tt_quantity_parse(keys->store_interval, TT_TIME, &interval);  // checked when it was read
   tt_status status = open_service(keys, &telemetry->service, error);
+  if (status == TT_FULL) {
+    tt_log_error("telemetry: %s; no telemetry of this run is kept", error->text);
+    *self = telemetry;
+    return TT_OK;
+  }
   const tt_run_reference *run = context->run;
   tt_simulated_options options = {
       .store_interval = interval, .run = run->id[0] ? run->id : NULL, .log = run->file};
@@ -68,14 +76,21 @@ static tt_status begin_telemetry(void *self, tt_error *error) {
 }
 
 static const char *telemetry_address(void *self) {
-  return tt_telemetry_address(((run_telemetry *)self)->service);
+  const tt_telemetry *service = ((run_telemetry *)self)->service;
+  return service ? tt_telemetry_address(service) : NULL;
 }
 
 static size_t telemetry_trouble(void *self, char *text, size_t size) {
+  tt_telemetry *service = ((run_telemetry *)self)->service;
+  int wrote;
+  if (!service) {
+    wrote = snprintf(text, size, " | telemetry not kept");
+    return MIN((size_t)wrote, size - 1);
+  }
   tt_collector_stats stats;
-  tt_collector_get_stats(tt_telemetry_collector(((run_telemetry *)self)->service), &stats);
+  tt_collector_get_stats(tt_telemetry_collector(service), &stats);
   if (!stats.store_state.degraded) return 0;
-  int wrote = snprintf(text, size, " | store degraded: %s", stats.store_state.reason);
+  wrote = snprintf(text, size, " | store degraded: %s", stats.store_state.reason);
   return wrote < 0 ? 0 : MIN((size_t)wrote, size - 1);
 }
 

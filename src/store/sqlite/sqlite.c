@@ -520,6 +520,7 @@ static tt_status sqlite_open(const tt_store_options *options, tt_store **out, tt
   pthread_mutex_init(&store->mutex, NULL);
   tt_status status =
       store->path ? open_file(store, error) : tt_fail(error, TT_NOMEM, "out of memory");
+  if (status == TT_FAILED && tt_sqlite_found_no_room(store->db)) status = TT_FULL;
   if (status != TT_OK) {
     sqlite_close(&store->base);
     return status;
