@@ -136,7 +136,7 @@ static int close_folder(void **state) {
 static void write_text(tt_drafts *drafts, const tt_draft *draft, const char *path,
                        const char *text) {
   tt_error error = {""};
-  if (tt_drafts_write(drafts, draft, path, text, strlen(text), NULL, &error) != TT_OK)
+  if (tt_drafts_write(drafts, draft, path, text, strlen(text), NULL, NULL, &error) != TT_OK)
     fail_msg("%s", error.text);
 }
 
@@ -167,7 +167,7 @@ static void test_problems(void **state) {
   tt_draft draft;
   tt_draft_look *look, *again;
   tt_error error = {""};
-  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, NULL, &error), TT_OK);
   write_text(drafts, &draft, "one.yaml",
              "robots:\n"
              "  - {robot: arm.yaml, name: arm, x: 1 parsec, heading: 1 mile}\n"
@@ -214,7 +214,7 @@ static void test_problems(void **state) {
   assert_ptr_equal(look, again); /* nothing changed: nothing is compiled anew */
   tt_draft_look_unref(look);
   tt_draft_look_unref(again);
-  assert_int_equal(tt_drafts_remove(drafts, draft.id, &error), TT_OK);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, NULL, &error), TT_OK);
   tt_drafts_free(drafts);
 }
 
@@ -229,7 +229,7 @@ static void test_nothing_elsewhere(void **state) {
       "arena: sub/../../x.xml\n", "robots: [{robot: inner/robot.yaml}]\n",
       "robots: [{robot: includes.xml}]\n"};
   char outside[600];
-  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, NULL, &error), TT_OK);
   snprintf(outside, sizeof outside, "%s/../secret.xml", draft.folder);
   FILE *file = fopen(outside, "w");
   assert_non_null(file);
@@ -253,7 +253,7 @@ static void test_nothing_elsewhere(void **state) {
   if (!look->runs) fail_msg("%s", tt_draft_look_error(look)->text);
   tt_draft_look_unref(look);
   assert_int_equal(unlink(outside), 0);
-  assert_int_equal(tt_drafts_remove(drafts, draft.id, &error), TT_OK);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, NULL, &error), TT_OK);
   tt_drafts_free(drafts);
 }
 
@@ -263,34 +263,93 @@ static void test_limits(void **state) {
   tt_error error = {""};
   char path[64], first[TT_DRAFT_ID];
   int count;
-  assert_int_equal(tt_drafts_begin(drafts, "../x", &draft, &error), TT_INVALID);
+  assert_int_equal(tt_drafts_begin(drafts, "../x", &draft, NULL, &error), TT_INVALID);
   assert_int_equal(tt_drafts_find(drafts, "../../../../etc/a", &draft, &error), TT_NOT_FOUND);
-  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, NULL, &error), TT_OK);
   memcpy(first, draft.id, sizeof first);
-  assert_int_equal(tt_drafts_write(drafts, &draft, "../x", "", 0, NULL, &error), TT_INVALID);
-  assert_int_equal(tt_drafts_unlink(drafts, &draft, "none", &error), TT_NOT_FOUND);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "../x", "", 0, NULL, NULL, &error), TT_INVALID);
+  assert_int_equal(tt_drafts_unlink(drafts, &draft, "none", NULL, &error), TT_NOT_FOUND);
   for (int i = 1; i < TT_DRAFT_MOST_FILES; i++) {
     snprintf(path, sizeof path, "folder%d/file", i);
     write_text(drafts, &draft, path, "");
   }
-  assert_int_equal(tt_drafts_write(drafts, &draft, "more", "", 0, NULL, &error), TT_FULL);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "more", "", 0, NULL, NULL, &error), TT_FULL);
   write_text(drafts, &draft, path, "again");
-  assert_int_equal(tt_drafts_unlink(drafts, &draft, path, &error), TT_OK);
+  assert_int_equal(tt_drafts_unlink(drafts, &draft, path, NULL, &error), TT_OK);
   char *large = calloc(1, TT_DRAFT_MOST_FILE + 1);
   assert_non_null(large);
   assert_int_equal(
-      tt_drafts_write(drafts, &draft, "large", large, TT_DRAFT_MOST_FILE + 1, NULL, &error),
+      tt_drafts_write(drafts, &draft, "large", large, TT_DRAFT_MOST_FILE + 1, NULL, NULL, &error),
       TT_FULL);
   free(large);
   /* The one that changed longest ago goes. */
   for (int i = 0; i < TT_DRAFT_MOST; i++)
-    assert_int_equal(tt_drafts_begin(drafts, "more", &draft, &error), TT_OK);
+    assert_int_equal(tt_drafts_begin(drafts, "more", &draft, NULL, &error), TT_OK);
   assert_int_equal(tt_drafts_find(drafts, first, &draft, &error), TT_NOT_FOUND);
   assert_int_equal(tt_drafts_list(drafts, &list, &count, &error), TT_OK);
   assert_int_equal(count, TT_DRAFT_MOST);
   for (int i = 0; i < count; i++)
-    assert_int_equal(tt_drafts_remove(drafts, list[i].id, &error), TT_OK);
+    assert_int_equal(tt_drafts_remove(drafts, list[i].id, NULL, &error), TT_OK);
   free(list);
+  tt_drafts_free(drafts);
+}
+
+#define WITH_TOKEN "web: {token: sesame}\nrobots: []\n"
+
+static void expect_denied(tt_status status, tt_draft_author *author, const tt_error *error) {
+  assert_int_equal(status, TT_INVALID);
+  assert_true(author->denied);
+  assert_non_null(strstr(error->text, "the role administer"));
+  author->denied = false;
+}
+
+/* What is there when it is changed counts, whatever was there before. */
+static void test_who_may_not_administer_changes_no_token(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft;
+  tt_draft_author drives = {.denied = false}, administers = {.administers = true};
+  tt_error error = {""};
+  uint64_t revision = 0;
+  assert_int_equal(tt_drafts_begin(drafts, "one", &draft, &drives, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "one.yaml", "", 0, NULL, &drives, &error),
+                   TT_OK);
+  write_text(drafts, &draft, "one.yaml", WITH_TOKEN);
+  const uint32_t known = tt_draft_text_hash(WITH_TOKEN, sizeof WITH_TOKEN - 1);
+  expect_denied(tt_drafts_write(drafts, &draft, "one.yaml", "", 0, NULL, &drives, &error), &drives,
+                &error);
+  expect_denied(tt_drafts_write_over(drafts, &draft, "one.yaml", "", 0, &known, 1, &revision,
+                                     &drives, &error),
+                &drives, &error);
+  expect_denied(tt_drafts_unlink(drafts, &draft, "one.yaml", &drives, &error), &drives, &error);
+  expect_denied(tt_drafts_remove(drafts, draft.id, &drives, &error), &drives, &error);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "notes.md", "", 0, NULL, &drives, &error),
+                   TT_OK);
+  assert_int_equal(tt_drafts_unlink(drafts, &draft, "none.yaml", &drives, &error), TT_NOT_FOUND);
+  assert_false(drives.denied);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, &administers, &error), TT_OK);
+  tt_drafts_free(drafts);
+}
+
+static void test_what_has_a_token_makes_no_room(void **state) {
+  tt_drafts *drafts = tt_drafts_new(((tt_scratch *)*state)->folder, &maker);
+  tt_draft draft[TT_DRAFT_MOST], one_more;
+  tt_draft_author drives = {.denied = false}, administers = {.administers = true};
+  tt_error error = {""};
+  for (int i = 0; i < TT_DRAFT_MOST; i++) {
+    assert_int_equal(tt_drafts_begin(drafts, "one", &draft[i], &drives, &error), TT_OK);
+    if (i != 1) write_text(drafts, &draft[i], "one.yaml", WITH_TOKEN);
+  }
+  assert_int_equal(tt_drafts_begin(drafts, "more", &one_more, &drives, &error), TT_OK);
+  assert_int_equal(tt_drafts_find(drafts, draft[0].id, &one_more, &error), TT_OK);
+  assert_int_equal(tt_drafts_find(drafts, draft[1].id, &one_more, &error), TT_NOT_FOUND);
+  assert_int_equal(tt_drafts_begin(drafts, "more", &one_more, &drives, &error), TT_OK);
+  write_text(drafts, &one_more, "more.yaml", WITH_TOKEN);
+  assert_int_equal(tt_drafts_begin(drafts, "more", &one_more, &drives, &error), TT_FULL);
+  assert_true(drives.denied);
+  assert_non_null(strstr(error.text, "the role administer"));
+  assert_int_equal(tt_drafts_find(drafts, draft[0].id, &one_more, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "more", &one_more, &administers, &error), TT_OK);
+  assert_int_equal(tt_drafts_find(drafts, draft[0].id, &one_more, &error), TT_NOT_FOUND);
   tt_drafts_free(drafts);
 }
 
@@ -302,13 +361,13 @@ static void test_writing_over_what_was_seen(void **state) {
   char *bytes;
   size_t size;
   uint64_t one = 0, other;
-  assert_int_equal(tt_drafts_begin(drafts, "two", &draft, &error), TT_OK);
-  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "1", 1, &one, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "two", &draft, NULL, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "1", 1, &one, NULL, &error), TT_OK);
   other = one;
-  assert_int_equal(tt_drafts_write(drafts, &draft, "b", "22", 2, &other, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "b", "22", 2, &other, NULL, &error), TT_OK);
   assert_true(other != one);
-  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "333", 3, &one, &error), TT_STALE);
-  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "4444", 4, &other, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "333", 3, &one, NULL, &error), TT_STALE);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "a", "4444", 4, &other, NULL, &error), TT_OK);
   assert_int_equal(tt_draft_file_read(draft.folder, "a", &bytes, &size, &error), TT_OK);
   assert_string_equal(bytes, "4444");
   free(bytes);
@@ -327,7 +386,7 @@ static void test_a_file_that_can_not_be_read(void **state) {
   char *bytes;
   size_t size;
   bool taken, denied;
-  assert_int_equal(tt_drafts_begin(drafts, "whole", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "whole", &draft, NULL, &error), TT_OK);
   for (readable = 0; readable <= 10; readable += 10) {
     const tt_status status = tt_draft_file_read(draft.folder, draft.main, &bytes, &size, &error);
     const tt_status saved =
@@ -359,9 +418,10 @@ static void test_writing_over_a_known_text(void **state) {
   static const uint32_t hash_of_a = 0xe40c292c, nothing = 0, two[] = {0xbf9cf968, 0xe40c292c};
   assert_int_equal(tt_draft_text_hash("a", 1), hash_of_a);
   assert_int_equal(tt_draft_text_hash("foobar", 6), two[0]);
-  assert_int_equal(tt_drafts_begin(drafts, "known", &draft, &error), TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "known", &draft, NULL, &error), TT_OK);
 #define OVER(path, text, known, count)                                                             \
-  tt_drafts_write_over(drafts, &draft, path, text, strlen(text), known, count, &revision, &error)
+  tt_drafts_write_over(drafts, &draft, path, text, strlen(text), known, count, &revision, NULL,    \
+                       &error)
   assert_int_equal(OVER("f", "a", &hash_of_a, 1), TT_STALE); /* somebody removed it */
   assert_int_equal(OVER("f", "a", &nothing, 1), TT_OK);
   assert_int_equal(OVER("f", "x", &nothing, 1), TT_STALE);
@@ -421,9 +481,9 @@ static void test_saving_what_concerns_the_machine(void **state) {
   tt_error error = {""};
   bool taken, denied;
   static const char text[] = "robots: []\nweb: {token: mine}\n";
-  assert_int_equal(tt_drafts_begin(drafts, "sly", &draft, &error), TT_OK);
-  assert_int_equal(tt_drafts_write(drafts, &draft, draft.main, text, strlen(text), NULL, &error),
-                   TT_OK);
+  assert_int_equal(tt_drafts_begin(drafts, "sly", &draft, NULL, &error), TT_OK);
+  assert_int_equal(
+      tt_drafts_write(drafts, &draft, draft.main, text, strlen(text), NULL, NULL, &error), TT_OK);
   for (int i = 0; i < 3; i++) {
     const bool replace = i == 2, administers = i == 1;
     assert_int_equal(tt_drafts_save(drafts, &draft, scenes, "scene", replace, administers, path,
@@ -456,8 +516,8 @@ static void test_replacing_what_concerns_the_machine(void **state) {
     tt_error error = {""};
     bool taken, denied;
     snprintf(name, sizeof name, "one%d", i);
-    assert_int_equal(tt_drafts_begin(drafts, "one", &one, &error), TT_OK);
-    assert_int_equal(tt_drafts_begin(drafts, "one", &other, &error), TT_OK);
+    assert_int_equal(tt_drafts_begin(drafts, "one", &one, NULL, &error), TT_OK);
+    assert_int_equal(tt_drafts_begin(drafts, "one", &other, NULL, &error), TT_OK);
     write_text(drafts, &one, cases[i].path, cases[i].text);
     assert_int_equal(
         tt_drafts_save(drafts, &one, scenes, name, true, true, path, &taken, &denied, &error),
@@ -484,7 +544,7 @@ static void test_saving(void **state) {
   tt_error error = {""};
   bool taken, denied, large;
   assert_int_equal(tt_data_find(&tt_data_scene, "gripper", NULL, "test", &found, &error), TT_OK);
-  assert_int_equal(tt_drafts_copy(drafts, found, &draft, &large, &error), TT_OK);
+  assert_int_equal(tt_drafts_copy(drafts, found, &draft, &large, NULL, &error), TT_OK);
   free(found);
   assert_string_equal(draft.main, "gripper.yaml");
   assert_int_equal(tt_drafts_look(drafts, &draft, &look, &error), TT_OK);
@@ -513,7 +573,7 @@ static void test_saving(void **state) {
   assert_int_equal(tt_data_set_own(own), TT_OK);
   assert_int_equal(tt_data_find(&tt_data_scene, "mine", NULL, "test", &found, &error), TT_OK);
   assert_string_equal(found, path);
-  assert_int_equal(tt_drafts_copy(drafts, found, &copy, &large, &error), TT_OK);
+  assert_int_equal(tt_drafts_copy(drafts, found, &copy, &large, NULL, &error), TT_OK);
   free(found);
   assert_int_equal(tt_data_set_own(NULL), TT_OK);
   tt_draft_files before, after;
@@ -523,8 +583,8 @@ static void test_saving(void **state) {
   assert_int_equal(before.bytes, after.bytes);
   tt_draft_files_free(&before);
   tt_draft_files_free(&after);
-  assert_int_equal(tt_drafts_remove(drafts, draft.id, &error), TT_OK);
-  assert_int_equal(tt_drafts_remove(drafts, copy.id, &error), TT_OK);
+  assert_int_equal(tt_drafts_remove(drafts, draft.id, NULL, &error), TT_OK);
+  assert_int_equal(tt_drafts_remove(drafts, copy.id, NULL, &error), TT_OK);
   tt_drafts_free(drafts);
 }
 
@@ -566,6 +626,10 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_problems, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_nothing_elsewhere, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_limits, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_who_may_not_administer_changes_no_token, open_folder,
+                                      close_folder),
+      cmocka_unit_test_setup_teardown(test_what_has_a_token_makes_no_room, open_folder,
+                                      close_folder),
       cmocka_unit_test_setup_teardown(test_writing_over_what_was_seen, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_a_file_that_can_not_be_read, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_writing_over_a_known_text, open_folder, close_folder),

@@ -169,28 +169,82 @@ static void forget(tt_drafts *drafts, const char *id) {
   pthread_mutex_unlock(&drafts->checks);
 }
 
-static tt_status remove_draft(tt_drafts *drafts, const tt_draft *draft, tt_error *error) {
-  forget(drafts, draft->id);
-  pthread_mutex_lock(&drafts->files);
-  tt_status status = tt_draft_folder_remove(draft->folder, error);
-  pthread_mutex_unlock(&drafts->files);
+static tt_status check_secrets(const char *folder, const char *path, bool *denied,
+                               tt_error *error) {
+  char *bytes;
+  size_t size;
+  if (!tt_draft_path_is_yaml(path)) return TT_OK;
+  TT_TRY(tt_draft_file_read(folder, path, &bytes, &size, error));
+  tt_status status = tt_machine_check_secrets(bytes, size, denied, error);
+  free(bytes);
   return status;
 }
 
-tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error) {
+/* Under the lock of `files`, so that what is looked at is what is changed. What is not there, or can't be, hides nothing. */
+static tt_status check_file(const tt_draft *draft, const char *path, tt_draft_author *author,
+                            tt_error *error) {
+  tt_error why = {""};
+  if (!author || author->administers) return TT_OK;
+  const tt_status status = check_secrets(draft->folder, path, &author->denied, &why);
+  if (!author->denied && (status == TT_OK || status == TT_NOT_FOUND || status == TT_INVALID))
+    return TT_OK;
+  author->denied = true;
+  return tt_fail(error, status, "%s", why.text);
+}
+
+static tt_status check_draft(const tt_draft *draft, tt_draft_author *author, tt_error *error) {
+  tt_draft_files files;
+  if (!author || author->administers) return TT_OK;
+  TT_TRY(tt_draft_files_list(draft->folder, &files, error));
+  tt_status status = TT_OK;
+  for (int i = 0; i < files.count && status == TT_OK; i++)
+    status = check_file(draft, files.items[i].path, author, error);
+  tt_draft_files_free(&files);
+  return status;
+}
+
+static tt_status remove_draft(tt_drafts *drafts, const tt_draft *draft, tt_draft_author *author,
+                              tt_error *error) {
+  pthread_mutex_lock(&drafts->files);
+  tt_status status = check_draft(draft, author, error);
+  if (status == TT_OK) status = tt_draft_folder_remove(draft->folder, error);
+  pthread_mutex_unlock(&drafts->files);
+  if (status == TT_OK) forget(drafts, draft->id);
+  return status;
+}
+
+tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_draft_author *author,
+                           tt_error *error) {
   tt_draft draft;
   TT_TRY(tt_drafts_find(drafts, id, &draft, error));
-  return remove_draft(drafts, &draft, error);
+  return remove_draft(drafts, &draft, author, error);
+}
+
+/* The last of the list that the author may remove. TT_FULL and `denied`: none. */
+static tt_status remove_last(tt_drafts *drafts, const tt_draft *list, int *count,
+                             tt_draft_author *author, tt_error *error) {
+  while (*count > 0) {
+    const tt_status status = remove_draft(drafts, &list[--*count], author, error);
+    if (status == TT_NOT_FOUND) return TT_OK; /* somebody else did */
+    if (!author || !author->denied) return status;
+    author->denied = false;
+  }
+  author->denied = true;
+  return tt_fail(error, TT_FULL,
+                 "there are %d drafts already, and each may have a token: only who has the role "
+                 "administer may remove one",
+                 TT_DRAFT_MOST);
 }
 
 /* Room for one more. */
-static tt_status make_room(tt_drafts *drafts, tt_error *error) {
+static tt_status make_room(tt_drafts *drafts, tt_draft_author *author, tt_error *error) {
   tt_draft *list;
   int count;
   TT_TRY(list_all(drafts, &list, &count, error));
   tt_status status = TT_OK;
-  for (int i = TT_DRAFT_MOST - 1; i < count && status == TT_OK; i++)
-    status = remove_draft(drafts, &list[i], error);
+  int last = count;
+  for (int more = count - TT_DRAFT_MOST + 1; more > 0 && status == TT_OK; more--)
+    status = remove_last(drafts, list, &last, author, error);
   free(list);
   return status;
 }
@@ -198,11 +252,11 @@ static tt_status make_room(tt_drafts *drafts, tt_error *error) {
 /* --- beginning --- */
 
 static tt_status make_folder(tt_drafts *drafts, const char *name, tt_draft *draft,
-                             tt_error *error) {
+                             tt_draft_author *author, tt_error *error) {
   uint64_t number;
   char path[600];
   TT_TRY(check_name(name, error));
-  TT_TRY(make_room(drafts, error));
+  TT_TRY(make_room(drafts, author, error));
   if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
     return tt_fail(error, TT_FAILED, "no random numbers: %s", strerror(errno));
   *draft = (tt_draft){0};
@@ -216,11 +270,12 @@ static tt_status make_folder(tt_drafts *drafts, const char *name, tt_draft *draf
                  draft->folder, strerror(errno));
 }
 
-tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error) {
+tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft,
+                          tt_draft_author *author, tt_error *error) {
   static const char text[] = "description: a scene of one's own\npace: realtime\n";
-  TT_TRY(make_folder(drafts, name, draft, error));
+  TT_TRY(make_folder(drafts, name, draft, author, error));
   tt_status status =
-      tt_drafts_write(drafts, draft, draft->main, text, sizeof text - 1, NULL, error);
+      tt_drafts_write(drafts, draft, draft->main, text, sizeof text - 1, NULL, NULL, error);
   if (status != TT_OK) tt_draft_folder_remove(draft->folder, NULL);
   return status;
 }
@@ -258,14 +313,14 @@ static tt_status check_copied(const tt_draft *draft, int copied, bool *large, tt
 }
 
 tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, bool *large,
-                         tt_error *error) {
+                         tt_draft_author *author, tt_error *error) {
   int copied = 0;
   tt_scene *scene;
   char name[TT_DRAFT_MOST_NAME], target[700];
   *large = false;
   TT_TRY(tt_scene_load(drafts->maker->guests, path, NULL, 0, &scene, error));
   name_after(path, name);
-  tt_status status = make_folder(drafts, name, draft, error);
+  tt_status status = make_folder(drafts, name, draft, author, error);
   if (status == TT_OK) {
     snprintf(target, sizeof target, "%s/%s", draft->folder, draft->main);
     status = tt_scene_copy(scene, target, count_one, &copied, error);
@@ -294,9 +349,11 @@ static tt_status write_over(const tt_draft *draft, const char *path, const void 
 }
 
 tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
-                          const void *bytes, size_t size, uint64_t *revision, tt_error *error) {
+                          const void *bytes, size_t size, uint64_t *revision,
+                          tt_draft_author *author, tt_error *error) {
   pthread_mutex_lock(&drafts->files);
-  tt_status status = write_over(draft, path, bytes, size, revision, error);
+  tt_status status = check_file(draft, path, author, error);
+  if (status == TT_OK) status = write_over(draft, path, bytes, size, revision, error);
   pthread_mutex_unlock(&drafts->files);
   return status;
 }
@@ -324,19 +381,21 @@ static tt_status check_known(const tt_draft *draft, const char *path, const uint
 
 tt_status tt_drafts_write_over(tt_drafts *drafts, const tt_draft *draft, const char *path,
                                const void *bytes, size_t size, const uint32_t *known, int count,
-                               uint64_t *revision, tt_error *error) {
+                               uint64_t *revision, tt_draft_author *author, tt_error *error) {
   *revision = 0;
   pthread_mutex_lock(&drafts->files);
-  tt_status status = check_known(draft, path, known, count, error);
+  tt_status status = check_file(draft, path, author, error);
+  if (status == TT_OK) status = check_known(draft, path, known, count, error);
   if (status == TT_OK) status = write_over(draft, path, bytes, size, revision, error);
   pthread_mutex_unlock(&drafts->files);
   return status;
 }
 
 tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
-                           tt_error *error) {
+                           tt_draft_author *author, tt_error *error) {
   pthread_mutex_lock(&drafts->files);
-  tt_status status = tt_draft_file_remove(draft->folder, path, error);
+  tt_status status = check_file(draft, path, author, error);
+  if (status == TT_OK) status = tt_draft_file_remove(draft->folder, path, error);
   pthread_mutex_unlock(&drafts->files);
   return status;
 }
@@ -473,17 +532,6 @@ static tt_status check_free(const char *target, const char *name, bool replace, 
   if (access(target, F_OK) != 0) return check_others(name, replace, taken, error);
   *taken = !replace;
   return replace ? TT_OK : tt_fail(error, TT_FULL, "there is a scene '%s' already", name);
-}
-
-static tt_status check_secrets(const char *folder, const char *path, bool *denied,
-                               tt_error *error) {
-  char *bytes;
-  size_t size;
-  if (!tt_draft_path_is_yaml(path)) return TT_OK;
-  TT_TRY(tt_draft_file_read(folder, path, &bytes, &size, error));
-  tt_status status = tt_machine_check_secrets(bytes, size, denied, error);
-  free(bytes);
-  return status;
 }
 
 /* Whoever may not administer replaces no scene that concerns the machine or may have a token. */

@@ -28,32 +28,43 @@ typedef struct tt_draft {
   bool untouched; /**< a copy of a scene, as it was made: nobody has done anything in it */
 } tt_draft;
 
-/** A new scene on an empty floor. Where there are too many drafts, one goes: an untouched one before others, and of these the one that
- *  changed longest ago. TT_INVALID: its name; TT_FAILED, TT_FULL: the disk. */
-tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft, tt_error *error);
+/** Who changes drafts. One who does not administer changes and removes no file that may have a token, or that can't be read, nor a draft
+ *  that has one: he is answered TT_INVALID or TT_FAILED, and `denied`. NULL stands for the program itself, which may. */
+typedef struct tt_draft_author {
+  bool administers;
+  bool denied; /**< the answer; false before the call */
+} tt_draft_author;
+
+/** A new scene on an empty floor. Where there are too many drafts, one goes that the author may remove: an untouched one before others,
+ *  and of these the one that changed longest ago. TT_INVALID: its name; TT_FAILED, TT_FULL: the disk; TT_FULL and `denied`: he may remove
+ *  none of them. */
+tt_status tt_drafts_begin(tt_drafts *drafts, const char *name, tt_draft *draft,
+                          tt_draft_author *author, tt_error *error);
 /** A scene that is there (its file `path`), with copies of its files. Also TT_INVALID: it does not load; TT_FULL with `*large`: it has more
  *  files, or larger ones, than a draft may. */
 tt_status tt_drafts_copy(tt_drafts *drafts, const char *path, tt_draft *draft, bool *large,
-                         tt_error *error);
+                         tt_draft_author *author, tt_error *error);
 /** The draft of that id. TT_NOT_FOUND. */
 tt_status tt_drafts_find(tt_drafts *drafts, const char *id, tt_draft *draft, tt_error *error);
 /** At most TT_DRAFT_MOST, the last changed first, untouched ones behind the others; free() the list. TT_NOMEM. */
 tt_status tt_drafts_list(tt_drafts *drafts, tt_draft **list, int *count, tt_error *error);
-tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_error *error);
+tt_status tt_drafts_remove(tt_drafts *drafts, const char *id, tt_draft_author *author,
+                           tt_error *error);
 
 /** tt_draft_file_write() and tt_draft_file_remove(), one at a time. `revision`: of the files that are written over, 0 of whichever
  *  there are, and then of those that were written; NULL: nobody asks. TT_STALE: others have changed them since. */
 tt_status tt_drafts_write(tt_drafts *drafts, const tt_draft *draft, const char *path,
-                          const void *bytes, size_t size, uint64_t *revision, tt_error *error);
+                          const void *bytes, size_t size, uint64_t *revision,
+                          tt_draft_author *author, tt_error *error);
 /** The same over a file that has one of `count` texts, of which only the hashes are known (tt_draft_text_hash()); 0: there is none. TT_STALE:
  *  it has another. `revision`: of the files then. */
 tt_status tt_drafts_write_over(tt_drafts *drafts, const tt_draft *draft, const char *path,
                                const void *bytes, size_t size, const uint32_t *known, int count,
-                               uint64_t *revision, tt_error *error);
+                               uint64_t *revision, tt_draft_author *author, tt_error *error);
 /** FNV-1a, which pages can say, too. */
 uint32_t tt_draft_text_hash(const void *bytes, size_t size);
 tt_status tt_drafts_unlink(tt_drafts *drafts, const tt_draft *draft, const char *path,
-                           tt_error *error);
+                           tt_draft_author *author, tt_error *error);
 
 /** What is known of it now; unref it. Made anew where a file changed. TT_NOT_FOUND, TT_NOMEM. */
 tt_status tt_drafts_look(tt_drafts *drafts, const tt_draft *draft, tt_draft_look **look,

@@ -59,6 +59,10 @@ static bool is(const job *from, const char *method) {
 
 static bool administers(const job *from) { return from->question.role >= TT_ROLE_ADMINISTER; }
 
+static tt_draft_author author_of(const job *from) {
+  return (tt_draft_author){.administers = administers(from)};
+}
+
 static void answer_bytes(tt_web_answer *answer, const void *bytes, size_t size) {
   answer->type = "application/octet-stream";
   g_string_append_len(answer->body, bytes, (gssize)size);
@@ -151,22 +155,22 @@ static bool may_have(const job *from, const tt_draft *draft, tt_error *error) {
     if (!may) tt_fail(error, TT_INVALID, "%s: %s", files.items[i].path, why.text);
   }
   tt_draft_files_free(&files);
-  if (!may) tt_drafts_remove(from->routes->drafts, draft->id, NULL);
+  if (!may) tt_drafts_remove(from->routes->drafts, draft->id, NULL, NULL);
   return may;
 }
 
 static tt_status begin(const job *from, struct json_object *body, tt_draft *draft, bool *large,
-                       tt_error *error) {
+                       tt_draft_author *author, tt_error *error) {
   const tt_draft_routes *routes = from->routes;
   const char *name = text_of(body, "name"), *scene = text_of(body, "scene");
   char *path;
   if (!*name == !*scene)
     return tt_fail(error, TT_INVALID, "give the name of a new scene, or the scene to open");
   const tt_draft_routes_options *options = &routes->options;
-  if (*name) return tt_drafts_begin(routes->drafts, name, draft, error);
+  if (*name) return tt_drafts_begin(routes->drafts, name, draft, author, error);
   TT_TRY(options->find(options->context, scene, &path, error));
-  tt_status status = tt_drafts_copy(routes->drafts, path, draft, large, error);
-  if (status != TT_OK && !*large && !administers(from)) tt_machine_withhold(path, error);
+  tt_status status = tt_drafts_copy(routes->drafts, path, draft, large, author, error);
+  if (status != TT_OK && !*large && !author->administers) tt_machine_withhold(path, error);
   free(path);
   return status;
 }
@@ -176,10 +180,13 @@ static void begin_draft(const job *from, tt_web_answer *answer) {
   tt_draft draft;
   if (!body) return;
   bool large = false;
-  answer->status = begin(from, body, &draft, &large, &answer->error);
+  tt_draft_author author = author_of(from);
+  answer->status = begin(from, body, &draft, &large, &author, &answer->error);
   json_object_put(body);
-  if (large) tt_web_answer_refusal(answer, 413);
-  if (large) return;
+  if (large || author.denied) {
+    tt_web_answer_refusal(answer, large ? 413 : 403);
+    return;
+  }
   if (answer->status != TT_OK) return;
   if (!may_have(from, &draft, &answer->error)) {
     tt_web_answer_refusal(answer, 403);
@@ -264,34 +271,11 @@ static void answer_draft(job *from, tt_web_answer *answer) {
   tt_draft_look_unref(look);
 }
 
-/* Whoever may not read a file neither writes over it nor removes it. */
-static bool may_replace(const job *from, const char *path, tt_error *error) {
-  char *bytes;
-  size_t size;
-  if (administers(from) || !tt_draft_path_is_yaml(path)) return true;
-  const tt_status status = tt_draft_file_read(from->draft.folder, path, &bytes, &size, error);
-  if (status != TT_OK) return status == TT_NOT_FOUND || status == TT_INVALID; /* no such path */
-  const bool may = may_read(from, path, bytes, size, error);
-  free(bytes);
-  return may;
-}
-
-/* Nor do they remove a draft that has such a file. */
-static bool may_remove(const job *from, tt_error *error) {
-  tt_draft_files files;
-  bool may = tt_draft_files_list(from->draft.folder, &files, error) == TT_OK;
-  for (int i = 0; i < files.count && may; i++) may = may_replace(from, files.items[i].path, error);
-  tt_draft_files_free(&files);
-  return may;
-}
-
 static void remove_draft(job *from, tt_web_answer *answer) {
-  if (!administers(from) && !may_remove(from, &answer->error)) {
-    tt_web_answer_refusal(answer, 403);
-    return;
-  }
-  answer->status = tt_drafts_remove(from->routes->drafts, from->draft.id, &answer->error);
+  tt_draft_author author = author_of(from);
+  answer->status = tt_drafts_remove(from->routes->drafts, from->draft.id, &author, &answer->error);
   g_string_assign(answer->body, "{}");
+  if (author.denied) tt_web_answer_refusal(answer, 403);
 }
 
 /* --- its files --- */
@@ -348,20 +332,22 @@ static void put_file(job *from, const char *path, tt_web_answer *answer) {
     return;
   }
   tt_drafts *drafts = from->routes->drafts;
+  tt_draft_author author = author_of(from);
   uint64_t revision = over.revision;
   if (!bytes) bytes = "";
   /* Who writes it would not read it again. */
-  if (!may_read(from, path, bytes, size, &answer->error) ||
-      !may_replace(from, path, &answer->error)) {
+  if (!may_read(from, path, bytes, size, &answer->error)) {
     tt_web_answer_refusal(answer, 403);
     return;
   }
-  answer->status =
-      over.count
-          ? tt_drafts_write_over(drafts, &from->draft, path, bytes, size, over.texts, over.count,
-                                 &revision, &answer->error)
-          : tt_drafts_write(drafts, &from->draft, path, bytes, size, &revision, &answer->error);
-  if (answer->status == TT_FULL)
+  answer->status = over.count
+                       ? tt_drafts_write_over(drafts, &from->draft, path, bytes, size, over.texts,
+                                              over.count, &revision, &author, &answer->error)
+                       : tt_drafts_write(drafts, &from->draft, path, bytes, size, &revision,
+                                         &author, &answer->error);
+  if (author.denied)
+    tt_web_answer_refusal(answer, 403);
+  else if (answer->status == TT_FULL)
     tt_web_answer_refusal(answer, 413);
   else if (answer->status == TT_STALE)
     tt_web_answer_refusal(answer, 409);
@@ -371,11 +357,13 @@ static void put_file(job *from, const char *path, tt_web_answer *answer) {
 
 static void delete_file(job *from, const char *path, tt_web_answer *answer) {
   tt_draft_files files;
-  if (!may_replace(from, path, &answer->error)) {
+  tt_draft_author author = author_of(from);
+  answer->status =
+      tt_drafts_unlink(from->routes->drafts, &from->draft, path, &author, &answer->error);
+  if (author.denied) {
     tt_web_answer_refusal(answer, 403);
     return;
   }
-  answer->status = tt_drafts_unlink(from->routes->drafts, &from->draft, path, &answer->error);
   if (answer->status != TT_OK) return;
   answer->status = tt_draft_files_list(from->draft.folder, &files, &answer->error);
   if (answer->status != TT_OK) return;

@@ -200,7 +200,7 @@ static void a_scene_that_is_compiled_holds_up_nothing_short(void **state) {
   assert_int_equal(tt_scratch_open(&scratch, &error), TT_OK);
   tt_drafts *drafts = tt_drafts_new(scratch.folder, &maker);
   assert_non_null(drafts);
-  if (tt_drafts_begin(drafts, "slow", &draft, &error) != TT_OK) fail_msg("%s", error.text);
+  if (tt_drafts_begin(drafts, "slow", &draft, NULL, &error) != TT_OK) fail_msg("%s", error.text);
   tt_web_options options = tt_web_options_default();
   options.listen = "127.0.0.1:0";
   tt_web *web;
@@ -212,7 +212,7 @@ static void a_scene_that_is_compiled_holds_up_nothing_short(void **state) {
   snprintf(path, sizeof path, "/api/drafts/%s", draft.id);
   ask_beside(web, path, "GET", path, "/api/drafts");
   ask_beside(web, "/api/scenes/x/picture", "GET", "/api/scenes/x/picture", "/api/drafts");
-  assert_int_equal(tt_drafts_write(drafts, &draft, "other", "x", 1, NULL, &error), TT_OK);
+  assert_int_equal(tt_drafts_write(drafts, &draft, "other", "x", 1, NULL, NULL, &error), TT_OK);
   ask_beside(web, path, "DELETE", path, "/api/drafts");
   tt_web_free(web);
   tt_draft_routes_free(routes);
