@@ -16,33 +16,47 @@
 
 /* ---- the world's thread ---- */
 
-/* The world was reset, or went to a place of a kept run; or nothing passed since the view before, and yet there is another: a robot
- * was reset. A world that is paused shows no later one. */
-static bool has_jumped(tt_live *live, const tt_view *view) {
-  const bool jumped = view->epoch != live->seen_epoch || view->total_step == live->seen_step;
+static bool is_of_moment_seen(const tt_live *live, const tt_view *view) {
+  return view->epoch == live->seen_epoch && view->total_step == live->seen_step;
+}
+
+static void see(tt_live *live, const tt_view *view) {
   live->seen_epoch = view->epoch;
   live->seen_step = view->total_step;
-  return jumped;
+}
+
+static void push(tt_live *live, const tt_view *view) {
+  live->seen_pushed = true;
+  tt_view_queue_push(live->views, view);
+}
+
+/* The world was reset, or went to a place of a kept run; or nothing passed since the view before, and yet there is another: a robot
+ * was reset. A world that is paused shows no later one. */
+static bool has_jumped(const tt_live *live, const tt_view *view) {
+  return view->epoch != live->seen_epoch || is_of_moment_seen(live, view);
 }
 
 static void publish(tt_observer *observer, const tt_view *view) {
   tt_live *live = (tt_live *)observer;
+  live->seen_pushed = false;
   if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
   const bool jumped = has_jumped(live, view);
+  see(live, view);
   if (!jumped && view->time < live->next_push_time) return;
   uint64_t now = tt_net_now();
   if (!jumped && now < live->next_push_ns) return;
   if (now - live->next_push_ns > BURST_NS) live->next_push_ns = now - BURST_NS;
   live->next_push_ns += SMALLEST_GAP_NS;
   live->next_push_time = view->time + SMALLEST_GAP;
-  tt_view_queue_push(live->views, view);
+  push(live, view);
 }
 
-/* What stands still was published while nobody looked. */
+/* What stands still was published while nobody looked; what was pushed, since it was published just then, is not pushed twice. */
 static void show(tt_observer *observer, const tt_view *view) {
   tt_live *live = (tt_live *)observer;
-  has_jumped(live, view);
-  tt_view_queue_push(live->views, view);
+  if (live->seen_pushed && is_of_moment_seen(live, view)) return;
+  see(live, view);
+  push(live, view);
 }
 
 static void note_event(tt_observer *observer, uint64_t step, const char *source, const char *text) {

@@ -76,6 +76,7 @@ struct tt_live {
   double next_push_time;
   uint32_t seen_epoch; /* of the view before, whether or not it was pushed */
   uint64_t seen_step;  /* total steps */
+  bool seen_pushed;    /* nothing was published since that was pushed */
 
   GPtrArray *pages;
   tt_wanted *wanted;   /* what they command */
