@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-tt_status tt_sqlite_open(const char *path, int flags, sqlite3 **db, tt_error *error) {
+tt_status tt_sqlite_connect(const char *path, int flags, sqlite3 **db, tt_error *error) {
   *db = NULL;
   TT_TRY(tt_file_check_place(path, "give a file", error));
   return sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK
@@ -43,7 +43,7 @@ void tt_sqlite_harden(sqlite3 *db) {
 }
 
 tt_status tt_sqlite_connect_reading(const char *path, sqlite3 **db, tt_error *error) {
-  TT_TRY(tt_sqlite_open(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, db, error));
+  TT_TRY(tt_sqlite_connect(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, db, error));
   tt_sqlite_harden(*db);
   sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   return tt_sqlite_execute(*db, path, "PRAGMA query_only = ON; PRAGMA cache_size = -1024", error);

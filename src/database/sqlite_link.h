@@ -9,7 +9,7 @@
 
 /** Opens a connection as sqlite3_open_v2() does with these flags; to be closed on failure, too. TT_INVALID: a folder, or a pipe or a device,
  *  at which SQLite would wait for ever. */
-tt_status tt_sqlite_open(const char *path, int flags, sqlite3 **db, tt_error *error);
+tt_status tt_sqlite_connect(const char *path, int flags, sqlite3 **db, tt_error *error);
 /** Whether the connection's last error is that its disk has no room. */
 bool tt_sqlite_found_no_room(sqlite3 *db);
 /** The connection's last error, with the file and what was tried. */

@@ -116,7 +116,7 @@ static tt_status prepare(file *to, tt_error *error) {
 
 static tt_status open_file(tt_sweep_results *results, file *to, tt_error *error) {
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  TT_TRY(tt_sqlite_open(to->path, flags, &to->db, error));
+  TT_TRY(tt_sqlite_connect(to->path, flags, &to->db, error));
   const char *name = sqlite3_db_filename(to->db, "main");
   if (!name || !*name)  // "", ":memory:": it would be gone with the process
     return tt_fail(error, TT_INVALID, "--output '%s': is no name of a file; give another",

@@ -67,7 +67,7 @@ tt_status tt_sweep_table_open(const char *path, tt_sweep_table **made, tt_error 
     return tt_fail(error, TT_NOMEM, "out of memory");
   }
   tt_status status =
-      tt_sqlite_open(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &table->db, error);
+      tt_sqlite_connect(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &table->db, error);
   if (status == TT_OK && sqlite3_busy_timeout(table->db, BUSY_MS) != SQLITE_OK)
     status = sweep_table_fail(table, error);
   if (status == TT_OK) tt_sqlite_harden(table->db);

@@ -31,7 +31,7 @@ tt_status tt_layouts_open(const char *path, tt_layouts **made, tt_error *error) 
   tt_layouts *layouts = calloc(1, sizeof *layouts);
   if (!layouts) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_status status =
-      tt_sqlite_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &layouts->db, error);
+      tt_sqlite_connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &layouts->db, error);
   if (status == TT_OK && (sqlite3_busy_timeout(layouts->db, BUSY_MS) != SQLITE_OK ||
                           sqlite3_exec(layouts->db, create, NULL, NULL, NULL) != SQLITE_OK))
     status = tt_fail(error, TT_FAILED, "%s: %s", path, sqlite3_errmsg(layouts->db));

@@ -65,7 +65,7 @@ tt_status tt_trials_open(const char *path, tt_trials **made, tt_error *error) {
   tt_trials *trials = calloc(1, sizeof *trials);
   if (!trials) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_status status =
-      tt_sqlite_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &trials->db, error);
+      tt_sqlite_connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &trials->db, error);
   if (status == TT_OK && (sqlite3_busy_timeout(trials->db, BUSY_MS) != SQLITE_OK ||
                           sqlite3_exec(trials->db, create, NULL, NULL, NULL) != SQLITE_OK))
     status = tt_fail(error, TT_FAILED, "%s: %s", path, sqlite3_errmsg(trials->db));

@@ -35,7 +35,7 @@ static tt_status open_both(backup *job, tt_error *error) {
   TT_TRY(
       tt_sqlite_execute(job->from, job->path, "BEGIN; SELECT count(*) FROM sqlite_schema", error));
   TT_TRY(make_file(job, error));
-  return tt_sqlite_open(job->part, SQLITE_OPEN_READWRITE, &job->to, error);
+  return tt_sqlite_connect(job->part, SQLITE_OPEN_READWRITE, &job->to, error);
 }
 
 static tt_status copy_pages(backup *job, tt_error *error) {

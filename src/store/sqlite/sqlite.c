@@ -455,8 +455,8 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
   const char *path = store->path;
   static pthread_once_t configured = PTHREAD_ONCE_INIT;
   pthread_once(&configured, configure_library);
-  TT_TRY(tt_sqlite_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        &store->db, error));
+  TT_TRY(tt_sqlite_connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                           &store->db, error));
   if (tt_sqlite_register_packed(store->db) != SQLITE_OK ||
       tt_sqlite_register_scan(store->db) != SQLITE_OK) {
     return tt_sqlite_fail(store->db, path, "can't open", error);
