@@ -165,7 +165,7 @@ class Wire(unittest.TestCase):
     def test_a_late_answer_under_zero(self):
         """The program says its outputs when they change: what was made safe meanwhile is what it last said, once it answers."""
         log = self.folder / "run.wpilog"
-        with run("sharp-wpilib-step", "on_disconnect=exit", "late=zero", "deadline=50 ms", "watchdog=0", log=log) as tether:
+        with run("sharp-wpilib-step", "on_disconnect=exit", "late=zero", "deadline=1 s", "watchdog=0", log=log) as tether:
             with stepping.socket.create_connection(tether.address("halsim-step"), timeout=stepping.TIMEOUT) as raw:
                 link = Link.over(raw)
                 link.send_body(json.dumps(message("Step", "", **{"<version": 1, "<program": "test"})).encode() + b"\n")
