@@ -89,12 +89,10 @@ static void read_files(void *context) {
 /* NULL when it is none, or memory is short. */
 static mjModel *read_made(int made) {
   char fatal[512];
-  reading r = {.made = made, .files = malloc(sizeof(mjVFS))};
+  reading r = {.made = made, .files = physics_vfs_new()};
   if (!r.files) return NULL;
-  mj_defaultVFS(r.files);
   if (!physics_guard(read_files, &r, fatal, sizeof fatal)) r.model = NULL;
-  mj_deleteVFS(r.files);
-  free(r.files);
+  physics_vfs_free(r.files);
   return r.model;
 }
 

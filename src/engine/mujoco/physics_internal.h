@@ -264,6 +264,11 @@ bool physics_is_there(size_t first, size_t second, size_t third);
 /** Once a process, before anything of MuJoCo is called. */
 void physics_hooks_install(void);
 
+/** Files that MuJoCo reads from memory: none yet, as after mj_defaultVFS(); NULL: out of memory (vfs.c). */
+mjVFS *physics_vfs_new(void);
+/** With the files that are in it; NULL is allowed. */
+void physics_vfs_free(mjVFS *files);
+
 /* Description (describe.c, shapes.c, looks.c, torque.c). */
 tt_status physics_describe(physics_fixed *fixed, const mjModel *model, const tt_engine_spec *spec,
                            const physics_submodel *submodels, tt_error *error);

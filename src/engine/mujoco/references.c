@@ -22,7 +22,7 @@ typedef struct walk {
   tt_error *error;
   tt_status status;
   struct {
-    char path[TT_PATH_SIZE];
+    char *path;
     xmlDoc *document; /* NULL: no XML */
   } documents[MOST_DOCUMENTS];
   int document_count;
@@ -87,8 +87,13 @@ static void add_document(walk *in, const char *path) {
     if (strcmp(in->documents[i].path, path) == 0) return;
   visit(in, path);
   if (in->document_count == MOST_DOCUMENTS || in->status != TT_OK || !is_regular(path)) return;
+  char *copy = strdup(path);
+  if (!copy) {
+    in->status = tt_fail(in->error, TT_NOMEM, "out of memory");
+    return;
+  }
   int made = in->document_count++;
-  snprintf(in->documents[made].path, TT_PATH_SIZE, "%s", path);
+  in->documents[made].path = copy;
   in->documents[made].document = xmlReadFile(
       path, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_RECOVER);
 }
@@ -148,7 +153,7 @@ static void visit_names(walk *in, const xmlNode *node) {
 
 tt_status tt_model_references(const char *model, const char *const *search_path,
                               tt_reference_visit *visitor, void *context, tt_error *error) {
-  walk *in = calloc(1, sizeof *in); /* pages that nobody touches cost nothing */
+  walk *in = calloc(1, sizeof *in);
   if (!in) return tt_fail(error, TT_NOMEM, "out of memory");
   in->model = model;
   in->search_path = search_path;
@@ -164,7 +169,10 @@ tt_status tt_model_references(const char *model, const char *const *search_path,
     find_places(in, (xmlNode *)in->documents[i].document);
   for (int i = 0; i < in->document_count; i++)
     visit_names(in, (xmlNode *)in->documents[i].document);
-  for (int i = 0; i < in->document_count; i++) xmlFreeDoc(in->documents[i].document);
+  for (int i = 0; i < in->document_count; i++) {
+    xmlFreeDoc(in->documents[i].document);
+    free(in->documents[i].path);
+  }
   tt_status status = in->status;
   free(in);
   return status;

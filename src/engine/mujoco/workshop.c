@@ -22,13 +22,11 @@ typedef struct compilation {
 /* MuJoCo's way of reading a file from memory, as if it stood in its folder. */
 static mjVFS *files_with(const char *file, const char *text) {
   const char *slash = strrchr(file, '/');
-  mjVFS *files = malloc(sizeof *files);
+  mjVFS *files = physics_vfs_new();
   if (!files) return NULL;
-  mj_defaultVFS(files);
   int size = (int)strlen(text);
   if (mj_makeEmptyFileVFS(files, slash ? slash + 1 : file, size) != 0) {
-    mj_deleteVFS(files);
-    free(files);
+    physics_vfs_free(files);
     return NULL;
   }
   memcpy(files->filedata[0], text, (size_t)size);
@@ -77,8 +75,7 @@ tt_status physics_compile(const char *file, const char *text_of_file, const char
   char fatal[512] = "";
   bool survived = physics_guard(compile_work, &c, fatal, sizeof fatal);
   pthread_mutex_unlock(&compiler_lock);
-  if (c.files) mj_deleteVFS(c.files);
-  free(c.files);
+  physics_vfs_free(c.files);
   *model = survived ? c.model : NULL;
   if (!*model) {
     char *text = survived ? c.text : fatal;
