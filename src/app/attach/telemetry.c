@@ -72,7 +72,8 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
 }
 
 static tt_status begin_telemetry(void *self, tt_error *error) {
-  return tt_simulated_begin(((run_telemetry *)self)->simulated, error);
+  tt_simulated *simulated = ((run_telemetry *)self)->simulated;
+  return simulated ? tt_simulated_begin(simulated, error) : TT_OK;
 }
 
 static const char *telemetry_address(void *self) {
