@@ -8,6 +8,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import sys
 import unittest
 import unittest.mock
 
@@ -178,7 +179,7 @@ class Drafts(unittest.TestCase):
         file = pathlib.Path(STATE.name) / client["file"]
         file.write_text(client["text"].replace("return commands", "commands.joint_torque = 2.0\n    return commands"), encoding="utf-8")
         address = next(line for line in reversed(self.program.lines) if line.startswith("ready ")).split("float-udp=")[1].split()[0]
-        with subprocess.Popen(["python3", file, address], stdout=subprocess.PIPE, text=True) as driver:
+        with subprocess.Popen([sys.executable, file, address], stdout=subprocess.PIPE, text=True) as driver:
             self.assertTrue(any(float(line.split("joint.position ")[1].split()[0]) > 5 for line in driver.stdout if "joint" in line))
             driver.kill()
         self.ok("POST", "/api/scenes", {"name": "frc2011"}, 202)

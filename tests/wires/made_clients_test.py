@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -19,7 +20,7 @@ wires:
       sensors: [{name: base.position, unit: deg}, none, time, {name: swivel.position, unit: deg, scale: -1}]
       commands: [none, {name: swivel.velocity, unit: deg/s, scale: -2}, stamp, swivel.max_torque]
 """
-BUILD = {"python": ["python3", "-m", "py_compile"], "java": ["javac", "-Xlint:all", "-Werror"],
+BUILD = {"python": [sys.executable, "-m", "py_compile"], "java": ["javac", "-Xlint:all", "-Werror"],
          "c": ["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-o", "driver"],
          "cpp": ["g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-o", "driver"]}
 PROGRAM = "commands.swivel_velocity = 40; commands.swivel_max_torque = 200;"  # in all four
@@ -49,7 +50,7 @@ class MadeClients(unittest.TestCase):
             file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         result = subprocess.run([*BUILD[language], *words, str(file)], capture_output=True, text=True, timeout=120, cwd=self.path, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
-        return {"python": ["python3", file.name], "java": ["java", "-cp", ".", file.stem]}.get(language, ["./driver"])
+        return {"python": [sys.executable, file.name], "java": ["java", "-cp", ".", file.stem]}.get(language, ["./driver"])
 
     def drive(self, language, host="127.0.0.1"):
         self.scene(SCENE.replace("127.0.0.1:0", f"'{host}:0'"))

@@ -13,6 +13,20 @@ static bool has_joint(const tt_mechanism *info, const char *name, int robot) {
   return false;
 }
 
+/* What is left out by making them of zeros. */
+static void files_in_memory_begin_as_mujoco_makes_them(void **state) {
+  (void)state;
+  mjVFS *ours = physics_vfs_new(), *its = malloc(sizeof *its);
+  assert_non_null(ours);
+  assert_non_null(its);
+  memset(its, 1, sizeof *its);
+  mj_defaultVFS(its);
+  assert_memory_equal(ours, its, sizeof *its);
+  assert_int_equal(mj_makeEmptyFileVFS(ours, "a.xml", 100), 0);
+  physics_vfs_free(ours); /* with the file: the sanitizer would tell */
+  free(its);
+}
+
 static void one_robot_has_plain_names(void **state) {
   (void)state;
   tt_physics *p = load_robot(DATA "cart.xml", NULL, 1000);
@@ -404,6 +418,7 @@ static void no_file_is_left_behind(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(files_in_memory_begin_as_mujoco_makes_them),
       cmocka_unit_test(one_robot_has_plain_names),
       cmocka_unit_test(copies_compose),
       cmocka_unit_test(masses_survive),
