@@ -51,7 +51,7 @@ static tt_status need_names(tt_collector *collector, const tt_message *message, 
   if (*device_index < 0 && !tt_registry_has_room(collector, true, 1)) {
     return tt_fail(error, TT_BAD_MESSAGE, "more than %d devices", collector->options.max_devices);
   }
-  if (count && !tt_registry_has_room(collector, false, count)) {
+  if (!tt_registry_has_room(collector, false, count)) {
     return tt_fail(error, TT_BAD_MESSAGE, "more than %d attributes",
                    collector->options.max_attributes);
   }

@@ -69,7 +69,7 @@ static guint count_live(const tt_collector *collector, bool is_device) {
 
 bool tt_registry_has_room(const tt_collector *collector, bool is_device, guint count) {
   int allowed = is_device ? collector->options.max_devices : collector->options.max_attributes;
-  return count_live(collector, is_device) + count <= (guint)allowed;
+  return count == 0 || count_live(collector, is_device) + count <= (guint)allowed;
 }
 
 static int add_device(tt_collector *collector, const char *identifier) {

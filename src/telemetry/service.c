@@ -247,6 +247,7 @@ tt_status tt_telemetry_open(const tt_telemetry_keys *keys, tt_store_log *log, tt
   status = tt_collector_new(&options, &telemetry->collector, error);
   if (status == TT_OK) status = apply_names(telemetry->collector, keys, error);
   if (status == TT_OK) status = open_input(telemetry, keys, error);
+  if (status == TT_FULL) status = TT_INVALID;  // of names or readers, not of the disk
   if (status != TT_OK) {
     tt_telemetry_close(telemetry);
     return status;

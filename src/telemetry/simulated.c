@@ -192,7 +192,6 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
   simulated->queue = tt_view_queue_new(tt_world_model(world), QUEUE_VIEWS);
   tt_status status = simulated->queue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
   for (int i = 0; i < simulated->robot_count; i++) prepare_robot(simulated, world, i);
-  if (status == TT_OK && !has_room(simulated)) status = too_many(error);
   if (status == TT_OK) {
     status = tt_world_add_observer(world, &simulated->observer);
     if (status != TT_OK)
@@ -207,6 +206,7 @@ tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
 }
 
 tt_status tt_simulated_begin(tt_simulated *simulated, tt_error *error) {
+  if (!has_room(simulated)) return too_many(error);
   for (int i = 0; i < simulated->robot_count; i++)
     if (register_robot(simulated, &simulated->robots[i]) != TT_OK) return too_many(error);
   simulated->thread = g_thread_new("simulated", run, simulated);

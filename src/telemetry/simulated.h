@@ -18,11 +18,12 @@ typedef struct tt_simulated_options {
 } tt_simulated_options;
 
 /** Adds an observer to a world that has not begun. Views wait in a queue of their own; a collector that is behind loses
- *  samples, never the world time. The collector hears of no robot before tt_simulated_begin(). TT_FULL: it has no room for them. */
+ *  samples, never the world time. The collector hears of no robot before tt_simulated_begin(). */
 tt_status tt_simulated_new(tt_world *world, tt_collector *collector,
                            const tt_simulated_options *options, tt_simulated **simulated,
                            tt_error *error);
-/** The run is accepted, and the world has not begun: the robots are devices from now on, once. */
+/** The run is accepted, and the world has not begun: the robots are devices from now on, once. TT_FULL: the collector has no room
+ *  for all of them, and has heard of none. */
 tt_status tt_simulated_begin(tt_simulated *simulated, tt_error *error);
 /** Samples lost because the collector was behind. Any thread. */
 uint64_t tt_simulated_lost(const tt_simulated *simulated);

@@ -125,6 +125,18 @@ class Run(unittest.TestCase):
                     with Collector(url, *settings) as collector:
                         self.assertEqual((collector.devices(), json.loads(collector.get("/telemetry/attributes"))), ({}, []), (setting, kind))
 
+    def test_known_robots_need_no_room(self):
+        """A store with as many names as allowed, or more, takes the robots that it knows."""
+        url = self.stores.url("sqlite")
+        with self.world(url) as world:
+            wait_until(lambda: self.records(world, "one"), "the world runs")
+        with self.world(url, "telemetry.max_devices=2") as world:
+            wait_until(lambda: self.records(world, "one"), "it runs again")
+
+    def test_more_names_than_allowed_are_no_full_disk(self):
+        with self.assertRaisesRegex(RuntimeError, "as many devices as allowed"):
+            self.world(self.stores.url("sqlite"), "telemetry.max_devices=1", "telemetry.devices=[{device: a, name: A}, {device: b, name: B}]")
+
     def test_postgresql_stopped(self):
         postgres, url = self.stores.postgres, self.stores.url("postgresql")
         with self.world(url, *self.stores.settings("postgresql")) as world:

@@ -23,12 +23,16 @@ static void close_telemetry(void *self) {
   free(telemetry);
 }
 
+static bool is_remote(const tt_telemetry_keys *keys) {
+  return keys->store && tt_store_url_can(keys->store, TT_STORE_REMOTE);
+}
+
 /** A database that goes away must not stop the collecting: its spool is in the state folder unless it was placed. */
 static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **service,
                               tt_error *error) {
   char folder[4096], path[4200];
   tt_telemetry_keys placed = *keys;
-  if (!keys->spool && keys->store && tt_store_url_can(keys->store, TT_STORE_REMOTE)) {
+  if (!keys->spool && is_remote(keys)) {
     TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
     snprintf(path, sizeof path, "%s/run.spool", folder);
     placed.spool = path;
@@ -47,7 +51,7 @@ static tt_status open_telemetry(const tt_attach_context *context, void **self, t
   double interval = 0.1;
   tt_quantity_parse(keys->store_interval, TT_TIME, &interval);  // checked when it was read
   tt_status status = open_service(keys, &telemetry->service, error);
-  if (status == TT_FULL) {
+  if (status == TT_FULL && !is_remote(keys)) {
     tt_log_error("telemetry: %s; no telemetry of this run is kept", error->text);
     *self = telemetry;
     return TT_OK;
