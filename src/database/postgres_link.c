@@ -151,10 +151,13 @@ static const char *code_in(const char *text) {
   return last && strspn(last + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5 ? last + 3 : "";
 }
 
-bool tt_postgres_is_refused(const char *url) {
+bool tt_postgres_is_url(const char *url) {
   PQconninfoOption *options = PQconninfoParse(url, NULL);
-  if (!options) return true;
   PQconninfoFree(options);
+  return options;
+}
+
+bool tt_postgres_is_refused(const char *url) {
   const char *const keys[] = {"connect_timeout", "dbname", NULL};
   const char *const values[] = {"2", url, NULL};
   PGconn *connection = PQconnectStartParams(keys, values, 1);

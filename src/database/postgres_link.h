@@ -25,8 +25,9 @@ void tt_postgres_bear(tt_postgres_link *link, int factor);
 void tt_postgres_obey(tt_postgres_link *link, const atomic_bool *hurried, int64_t patience);
 /** Whether another connection has notified this one since the last call. Never waits; may find the link dead. */
 bool tt_postgres_was_notified(tt_postgres_link *link);
-/** Whether waiting is of no use: the URL is none, or a server answers, on a connection of its own, that it lets us in never.
- *  Blocks for up to two seconds. */
+/** Whether libpq can read it. */
+bool tt_postgres_is_url(const char *url);
+/** Whether a server answers, on a connection of its own, that it lets us in never. Blocks for up to two seconds. */
 bool tt_postgres_is_refused(const char *url);
 /** Whether an SQLSTATE says that somebody has to mend something: who we are, what we may do, which database. */
 bool tt_postgres_is_mistake(const char *code);

@@ -80,7 +80,7 @@ static bool is_refused(const tt_clickhouse *store) {
 static void note_refusal(tt_clickhouse *store, tt_status status, const tt_error *error) {
   const bool refused = status == TT_VERSION || (status == TT_FAILED && is_refused(store));
   if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
-  store->refused = refused;
+  store->refused = status != TT_OK && (store->refused || refused);
 }
 
 /** Connects again, where it is away and it is time to. */
@@ -91,8 +91,8 @@ static tt_status need_links(tt_clickhouse *store, tt_error *error) {
     return tt_fail(error, TT_FAILED, "%s", store->state.reason);
   tt_status status = connect_all(store, error);
   if (status == TT_OK) tt_log_info("clickhouse: connected");
-  note_refusal(store, status, error);
   set_state(store, status == TT_OK ? NULL : error->text);
+  note_refusal(store, status, error);
   return status;
 }
 

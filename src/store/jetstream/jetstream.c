@@ -42,6 +42,7 @@ typedef struct jetstream {
   tt_nats_gather gather; /**< of these; the ear's */
   bool follows;
   int64_t next_try; /**< µs: not before then it connects again */
+  bool refused;     /**< it was said that it is no log */
   int64_t taken;    /**< ms, monotonic: what is written came in since then… */
   int64_t written;  /**< …and what is written next since then: the last write was over */
   atomic_bool hurried;
@@ -110,6 +111,13 @@ static tt_status connect_and_load(jetstream *store, tt_error *error) {
   return status;
 }
 
+/** What was away may turn out to be no log: that is said, once, as long as it is tried again. */
+static void note_refusal(jetstream *store, tt_status status, const tt_error *error) {
+  const bool refused = status == TT_INVALID;
+  if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
+  store->refused = status != TT_OK && (store->refused || refused);
+}
+
 static tt_status need_link(jetstream *store, tt_error *error) {
   if (store->link && tt_nats_link_is_up(store->link)) return TT_OK;
   if (store->link) {
@@ -121,6 +129,7 @@ static tt_status need_link(jetstream *store, tt_error *error) {
   tt_status status = connect_and_load(store, error);
   if (status == TT_OK) tt_log_info("nats: connected");
   set_state(store, status == TT_OK ? NULL : error->text);
+  note_refusal(store, status, error);
   return status == TT_INVALID ? TT_FAILED : status;  // it let us in before: somebody will mend it
 }
 

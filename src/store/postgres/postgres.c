@@ -53,7 +53,7 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
 static void note_refusal(tt_postgres *store, tt_status status, const tt_error *error) {
   const bool refused = status == TT_VERSION || status == TT_INVALID;
   if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
-  store->refused = refused;
+  store->refused = status != TT_OK && (store->refused || refused);
 }
 
 /** Connects again, where there is no connection and it is time to. */
@@ -63,9 +63,9 @@ static tt_status need_link(tt_postgres *store, tt_error *error) {
     return tt_fail(error, TT_FAILED, "%s", store->state.reason);
   tt_status status = connect_and_tell(store, error);
   if (status == TT_OK) tt_log_info("postgresql: connected");
-  note_refusal(store, status, error);
   set_state(store, status == TT_OK ? NULL : error->text);
-  return status;
+  note_refusal(store, status, error);
+  return status == TT_INVALID ? TT_FAILED : status;  // it let us in before: somebody will mend it
 }
 
 /* --- writing --- */
@@ -195,7 +195,8 @@ static void postgres_close_store(tt_store *base) {
 static tt_status open_link(tt_postgres *store, bool may_be_away, tt_error *error) {
   tt_status status = connect_and_tell(store, error);
   if (status != TT_FAILED || !may_be_away) return status;
-  if (tt_postgres_is_refused(store->url)) return TT_INVALID;
+  if (!tt_postgres_is_url(store->url)) return TT_INVALID;
+  if (tt_postgres_is_refused(store->url)) return status;
   set_state(store, error->text);
   return TT_OK;
 }

@@ -46,7 +46,8 @@ struct tt_spool {
       passed; /**< what can't be read, and the file ended with when it was opened; none: both 0 */
   damage failing;        /**< what could not be read the last time, see is_due()… */
   int64_t failing_since; /**< …and since when, µs; 0: all could */
-  bool taken;            /**< the disk took something when that was due, which it is asked once */
+  bool longer; /**< the file could not be cut behind an append that failed, which was said */
+  bool taken;  /**< the disk took something when that was due, which it is asked once */
 };
 
 int64_t tt_spool_patience = INT64_C(60000000);
@@ -451,11 +452,13 @@ static tt_status append_at(tt_spool *spool, const tt_store_batch *batch, uint64_
   if (!write_all(spool->file, bytes->data, bytes->len, position) || fdatasync(spool->file)) {
     const bool bad = is_unreadable(errno);
     tt_status status = fail(spool, "can't write", error);
-    if (ftruncate(spool->file, (off_t)spool->end))
-      tt_log_warning("%s: can't be shortened", spool->path);
+    const bool longer = ftruncate(spool->file, (off_t)spool->end) != 0;
+    if (longer && !spool->longer) tt_log_warning("%s: can't be shortened", spool->path);
+    spool->longer = longer;
     return bad ? TT_BAD_MESSAGE : status;
   }
   spool->end = position + bytes->len;
+  spool->longer = false;
   return TT_OK;
 }
 
