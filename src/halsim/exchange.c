@@ -224,7 +224,7 @@ int tt_halsim_take(tt_halsim *halsim, tt_submission *submissions) {
 }
 
 void tt_halsim_repeat(tt_halsim *halsim) {
-  for (int i = 0; i < halsim->map->count; i++) halsim->states[i].pending |= halsim->states[i].heard;
+  for (int i = 0; i < halsim->map->count; i++) halsim->states[i].pending = halsim->states[i].heard;
 }
 
 /* --- what the program is told --- */
@@ -364,16 +364,9 @@ void tt_halsim_tell(tt_halsim *halsim, const tt_view *view, double seconds, tt_h
 /* --- beginnings --- */
 
 void tt_halsim_forget(tt_halsim *halsim) {
-  for (int i = 0; i < halsim->map->count; i++) halsim->states[i].pending = false;
-  tt_halsim_succeed(halsim);
-}
-
-void tt_halsim_succeed(tt_halsim *halsim) {
   for (int i = 0; i < halsim->map->count; i++) {
     state *state = &halsim->states[i];
-    *state = (struct state){.pending = state->pending,
-                            .value = state->value,
-                            .counting = state->counting,
+    *state = (struct state){.counting = state->counting,
                             .turned = state->turned,
                             .angle = state->angle,
                             .before = state->before};

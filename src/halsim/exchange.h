@@ -44,8 +44,6 @@ void tt_halsim_tell(tt_halsim *halsim, const tt_view *view, double seconds, tt_h
 
 /** Another program: nothing was said, and nothing told. */
 void tt_halsim_forget(tt_halsim *halsim);
-/** The same; but what the one before said last, and nobody has taken yet, is still to be taken, once. */
-void tt_halsim_succeed(tt_halsim *halsim);
 /** The world began anew: rates and turns are counted from the next view on. */
 void tt_halsim_restart(tt_halsim *halsim);
 

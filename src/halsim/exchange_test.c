@@ -206,27 +206,6 @@ static void everything_comes_again_on_demand(void **state) {
   expect_nothing_submitted();
 }
 
-static void the_last_word_is_taken_once_though_another_program_came(void **state) {
-  (void)state;
-  OPEN({.type = "PWM", .device = "0", .command = "left.duty"},
-       {.type = "PWM", .device = "1", .command = "right.duty"});
-  SAY("PWM", "1", "<speed", 0.5);
-  expect_submitted(RIGHT, 0.5);
-  SAY("PWM", "0", "<speed", 0.25);
-  tt_halsim_succeed(at.halsim);
-  tt_halsim_repeat(at.halsim);
-  expect_submitted(LEFT, 0.25);
-  tt_halsim_repeat(at.halsim);
-  expect_nothing_submitted();
-  SAY("PWM", "0", "<speed", 0.25);
-  tt_halsim_succeed(at.halsim);
-  SAY("PWM", "0", "<speed", -0.25); /* the newer word */
-  expect_submitted(LEFT, -0.25);
-  SAY("PWM", "0", "<speed", 0.25);
-  tt_halsim_forget(at.halsim);
-  expect_nothing_submitted();
-}
-
 static void solenoids_and_relays_switch(void **state) {
   (void)state;
   double half = 0.5;
@@ -479,7 +458,6 @@ int main(void) {
       TEST(a_motor_of_2027_is_the_same_motor),
       TEST(what_is_out_of_range_changes_nothing),
       TEST(everything_comes_again_on_demand),
-      TEST(the_last_word_is_taken_once_though_another_program_came),
       TEST(solenoids_and_relays_switch),
       TEST(other_motors_are_known_by_their_keys),
       TEST(an_encoder_is_found_by_its_channels),

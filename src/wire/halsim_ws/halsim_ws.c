@@ -92,16 +92,16 @@ static tt_status open_wire(tt_wire *wire, const void *config, tt_error *error) {
 
 /* --- the program comes and goes --- */
 
-/* The last word of one that left within this period may be a stop: it is still submitted, and counts as heard. */
 static void on_open(void *context, tt_websocket *websocket) {
   tt_wire *wire = context;
   halsim_ws *self = wire->self;
   self->websocket = websocket;
   self->station_due = 0;
+  self->heard = 0;
   self->again = false;
   self->refused[0] = '\0';
   memset(self->joysticks, 0, sizeof self->joysticks);
-  tt_halsim_succeed(self->halsim);
+  tt_halsim_forget(self->halsim);
   wire->state = TT_WIRE_WAITING;
   snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", tt_websocket_peer(websocket));
   tt_wire_event(wire, "connected %s", wire->stats.peer);

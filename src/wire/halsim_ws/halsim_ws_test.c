@@ -195,25 +195,6 @@ static void a_lost_connection_is_safe_and_comes_back(void **state) {
   }
 }
 
-/* Of what it said before nothing is its successor's. */
-static void the_last_word_counts_though_another_program_is_there(void **state) {
-  tt_rig *rig = *state;
-  tt_rig_say(rig, SPEED(0, 0.5));
-  tt_rig_tick(rig);
-  tt_rig_say(rig, SPEED(0, -0.25));
-  cut(rig);
-  come_back(rig);
-  tt_rig_say(rig, SPEED(1, 0.125));
-  tt_rig_tick(rig);
-  assert_float_equal(tt_rig_command(rig, "left_drive.duty"), -0.25, 1e-12);
-  assert_float_equal(tt_rig_command(rig, "right_drive.duty"), 0.125, 1e-12);
-  ticks(rig, 2 * WATCHDOG_TICKS);
-  tt_rig_say(rig, SPEED(19, 1)); /* nobody's: it is heard again */
-  tt_rig_tick(rig);
-  assert_float_equal(tt_rig_command(rig, "left_drive.duty"), 0, 1e-12);
-  assert_float_equal(tt_rig_command(rig, "right_drive.duty"), 0.125, 1e-12);
-}
-
 static void a_new_program_hears_everything(void **state) {
   tt_rig *rig = *state;
   tt_rig_say(rig, ENCODER);
@@ -402,8 +383,6 @@ int main(void) {
       TEST(after_a_reset_the_program_drives_on),
       cmocka_unit_test_setup_teardown(a_lost_connection_is_safe_and_comes_back, setup_listening,
                                       teardown),
-      cmocka_unit_test_setup_teardown(the_last_word_counts_though_another_program_is_there,
-                                      setup_listening, teardown),
       cmocka_unit_test_setup_teardown(a_new_program_hears_everything, setup_listening, teardown),
       cmocka_unit_test_setup_teardown(a_program_that_never_reads_is_cut, setup_listening, teardown),
       TEST(a_silent_program_is_heard_again_as_it_was),
