@@ -26,7 +26,7 @@ static void see(tt_live *live, const tt_view *view) {
 }
 
 static void push(tt_live *live, const tt_view *view) {
-  live->seen_pushed = true;
+  live->pushed_for = atomic_load_explicit(&live->openings, memory_order_relaxed);
   tt_view_queue_push(live->views, view);
 }
 
@@ -38,7 +38,7 @@ static bool has_jumped(const tt_live *live, const tt_view *view) {
 
 static void publish(tt_observer *observer, const tt_view *view) {
   tt_live *live = (tt_live *)observer;
-  live->seen_pushed = false;
+  live->pushed_for = 0;
   if (atomic_load_explicit(&live->watchers, memory_order_relaxed) == 0) return;
   const bool jumped = has_jumped(live, view);
   see(live, view);
@@ -54,7 +54,8 @@ static void publish(tt_observer *observer, const tt_view *view) {
 /* What stands still was published while nobody looked; what was pushed, since it was published just then, is not pushed twice. */
 static void show(tt_observer *observer, const tt_view *view) {
   tt_live *live = (tt_live *)observer;
-  if (live->seen_pushed && is_of_moment_seen(live, view)) return;
+  const unsigned opening = atomic_load_explicit(&live->openings, memory_order_relaxed);
+  if (live->pushed_for == opening && is_of_moment_seen(live, view)) return;
   see(live, view);
   push(live, view);
 }
@@ -209,6 +210,7 @@ static void on_open(void *context, const tt_web_request *request,
   tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
   tt_live_phantoms_greet(page);
   g_ptr_array_add(live->pages, page);
+  if (atomic_load(&live->watchers) == 0) atomic_fetch_add(&live->openings, 1);
   if (atomic_fetch_add(&live->watchers, 1) == 0)
     tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_SHOW, .source = "web"});
   start_timer(live);

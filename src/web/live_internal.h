@@ -70,13 +70,14 @@ struct tt_live {
   GString *model_text;
   tt_view_queue *views;
   tt_queue *events;
-  atomic_int watchers; /* pages connected: without any, publishing costs one load */
+  atomic_int watchers;  /* pages connected: without any, publishing costs one load */
+  atomic_uint openings; /* how often there was a page where there had been none */
   uint64_t
       next_push_ns; /* the world's thread: since when, in wall time, another view may be pushed */
   double next_push_time;
   uint32_t seen_epoch; /* of the view before, whether or not it was pushed */
   uint64_t seen_step;  /* total steps */
-  bool seen_pushed;    /* nothing was published since that was pushed */
+  unsigned pushed_for; /* the opening whose pages it was pushed to; 0: it was not pushed */
 
   GPtrArray *pages;
   tt_wanted *wanted;   /* what they command */

@@ -173,7 +173,7 @@ class Originals(sharp.Case):
             return int(sharp.STATE.fullmatch(data)[3]) if data else 512
         for _ in range(4):
             wait_for(lambda: lift() > 1000, "the lift on top")
-            lift(guide=1)
+            states.send(sharp.command(elevator=512, guide=1), vehicle)
             wait_for(lambda: lift() < 60, "the state that tells the reset")
 
     def test_a_vehicle_hears_commands_of_now_and_a_joystick_sees_the_end_of_heartbeats(self):

@@ -77,8 +77,8 @@ static void an_arm_that_hits_itself_and_the_floor(void **state) {
 
 static void carts_among_tubes(void **state) {
   (void)state;
-  compare(load_field(2, true, 1000), 400, 300, 1);
-  compare(load_field(2, false, 1000), 400, 300, 1);
+  compare(load_field(2, true, 1000), 1500 / TETHER_FEWER, 300, 1);
+  compare(load_field(2, false, 1000), 1500 / TETHER_FEWER, 300, 1);
 }
 
 int main(void) {

@@ -224,7 +224,10 @@ static void send_state(tt_wire *wire, const tt_view *view) {
   if (!self->tells_reset && (is_past(wire, now) || is_one_too_many(wire, now))) return;
   self->tells_reset = false;
   self->sent_ns = now;
-  self->due_ns = due > now ? due : now; /* one that was late doesn't delay the next */
+  /* One that was late doesn't delay the next, nor do many resets. */
+  self->due_ns = due < now                          ? now
+                 : due > now + least_interval(wire) ? now + least_interval(wire)
+                                                    : due;
   int values[TT_SHARP_STATE_VALUES] = {0};
   for (int i = 0; i < TT_SHARP_MOTORS; i++) {
     if (!self->reads[i]) continue;
