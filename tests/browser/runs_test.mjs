@@ -107,9 +107,10 @@ async function forkHere(t, page, tether) {
   await page.getByRole('button', {name: 'Replay'}).click();
   await until('it plays', () => timeOf(page), (time) => time > 0.1);
   await page.getByRole('button', {name: 'Hold the recording'}).click();
+  await page.getByRole('button', {name: 'Play the recording'}).waitFor(); // a busy browser takes the click later, and played on from there
   await page.getByRole('slider', {name: 'Time of the run'}).fill('1.5');
   await page.getByRole('button', {name: /^A new run from this moment/}).click();
-  const dialog = page.getByRole('dialog');
+  const dialog = page.getByRole('dialog', {name: 'A new run from 0:01.500'});
   await dialog.getByRole('textbox', {name: 'Setting'}).fill('pace');
   await dialog.getByRole('textbox', {name: 'Value'}).fill('realtime');
   await dialog.getByRole('button', {name: 'Begin the new run'}).click();
