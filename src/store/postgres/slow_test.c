@@ -233,8 +233,7 @@ static void test_a_purge_that_takes_longer_than_it_is_waited_for(void **state) {
     store->state(store, &said);
     if (g_get_monotonic_time() > end) fail_msg("%s", said.reason);
   }
-  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
-  assert_int_equal(removed, 10);
+  assert_int_equal(tt_testing_purge(store, &purge), 10);
   tt_store_batch_free(batch);
   store->close(store);
 }
@@ -260,8 +259,7 @@ static void test_a_purge_that_is_refused_disconnects_nobody(void **state) {
   assert_false(said.degraded);
   assert_int_equal(store->write(store, batch, &error), TT_OK);
   ask("DROP TRIGGER refuse ON tether.value");
-  assert_int_equal(store->purge(store, &purge, &removed, &error), TT_OK);
-  assert_int_equal(removed, 10);
+  assert_int_equal(tt_testing_purge(store, &purge), 10);
   tt_store_batch_free(batch);
   store->close(store);
 }
