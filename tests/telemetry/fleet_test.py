@@ -327,6 +327,7 @@ class Way(Fleet):
             nobody = f"127.0.0.1:{held.getsockname()[1]}"
         sqlite = self.stores.url("sqlite")
         for log, store, status in ((f"nats://{nobody}", sqlite, 3), (self.log, "postgresql://127.0.0.1/telemetry?nothing=here", 1),
+                                   (self.log, self.stores.postgres.url.replace("/postgres?", "/made_later?"), 3),
                                    (self.log, "clickhouse:///telemetry", 1),
                                    (f"nats://{nobody}/no.name", sqlite, 1), (self.log, "nothing:here", 1), ("", "", 2)):
             options = [option for pair in (("--log", log), ("--store", store)) for option in pair if pair[1]]
@@ -482,6 +483,25 @@ class Down(Fleet):
                 with self.assertRaisesRegex(RuntimeError, f"the stream {name} is no log.*retention {retention}.*another name"):
                     start()
 
+    def test_a_log_that_turns_out_to_be_none(self):
+        """It was away when the collector started: that it is there and no log is said, once, until somebody changes that."""
+        log = self.log + "later"
+        name = log.rpartition("/")[2]
+        self.stream(name, [f"{name}.log.>", f"{name}.settings"], retention="workqueue")
+        self.nats.stop()
+        try:
+            collector = self.collector(log)
+            send(collector, "ROBO1", [1])
+        finally:
+            self.nats.start()
+            self.nats.wait_ready()
+        wait_until(lambda: self.said(collector, f"the stream {name} is no log", 0), "it says what is wrong", 60)
+        client = Client(self.nats)
+        self.assertNotIn("error", json.loads(client.request(f"$JS.API.STREAM.DELETE.{name}", "")))
+        client.close()
+        wait_until(lambda: not collector.status()["degraded"] and not collector.status()["spooled_bytes"], "it makes a log", 60)
+        self.assertEqual(len(self.said(collector, "is no log", 0)), 1)
+
     def test_a_log_that_keeps_less_than_it_might(self):
         """Each is warned of once, however many links a collector has, and however often it opens them again."""
         log = self.log + "less"
@@ -587,6 +607,25 @@ class Down(Fleet):
         postgres.query("UPDATE tether.schema_version SET version = version - 1000")
         wait_until(lambda: column(writer, "ROBO1") == [1], "what came meanwhile", 60)
         self.assertEqual(len(self.said(writer, "made by a newer Tether", 0)), 1)
+
+    def test_a_store_that_turns_out_to_lack_a_right(self):
+        """A collector spools meanwhile, and says it."""
+        postgres = self.stores.postgres
+        self.stores.url("postgresql")  # empty
+        postgres.query("DROP ROLE IF EXISTS poor")
+        postgres.query("CREATE ROLE poor LOGIN")
+        postgres.stop()
+        try:
+            collector = self.collector(postgres.url.replace("tether@", "poor@"))
+        finally:
+            postgres.start()
+        send(collector, "ROBO1", [1])
+        wait_until(lambda: self.said(collector, "trying again", 0), "it says what is wrong", 60)
+        self.assertTrue(collector.status()["spooled_bytes"])
+        postgres.query("GRANT CREATE ON DATABASE postgres TO poor")
+        self.addCleanup(postgres.query, "DROP OWNED BY poor CASCADE")
+        wait_until(lambda: not collector.status()["spooled_bytes"], "what waited is stored", 60)
+        self.assertEqual(column(collector, "ROBO1"), [1])
 
     def test_a_store_that_stands_still(self):
         """And one that is gone."""

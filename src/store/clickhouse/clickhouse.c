@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 #include "store/clickhouse/internal.h"
+#include "store/refusal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,13 +77,6 @@ static bool is_refused(const tt_clickhouse *store) {
   return refused;
 }
 
-/** Who was away may turn out to be too new, or to lack a right: that is said, once, as long as it is tried again. */
-static void note_refusal(tt_clickhouse *store, tt_status status, const tt_error *error) {
-  const bool refused = status == TT_VERSION || (status == TT_FAILED && is_refused(store));
-  if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
-  store->refused = status != TT_OK && (store->refused || refused);
-}
-
 /** Connects again, where it is away and it is time to. */
 static tt_status need_links(tt_clickhouse *store, tt_error *error) {
   hurry_links(store);
@@ -92,7 +86,8 @@ static tt_status need_links(tt_clickhouse *store, tt_error *error) {
   tt_status status = connect_all(store, error);
   if (status == TT_OK) tt_log_info("clickhouse: connected");
   set_state(store, status == TT_OK ? NULL : error->text);
-  note_refusal(store, status, error);
+  const bool refused = status == TT_VERSION || (status == TT_FAILED && is_refused(store));
+  tt_store_note_refusal(&store->refused, refused, status == TT_OK, error);
   return status;
 }
 

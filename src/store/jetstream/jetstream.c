@@ -10,6 +10,7 @@
 #include "store/jetstream/internal.h"
 #include "store/jetstream/message.h"
 #include "store/jetstream/names.h"
+#include "store/refusal.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -111,13 +112,6 @@ static tt_status connect_and_load(jetstream *store, tt_error *error) {
   return status;
 }
 
-/** What was away may turn out to be no log: that is said, once, as long as it is tried again. */
-static void note_refusal(jetstream *store, tt_status status, const tt_error *error) {
-  const bool refused = status == TT_INVALID;
-  if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
-  store->refused = status != TT_OK && (store->refused || refused);
-}
-
 static tt_status need_link(jetstream *store, tt_error *error) {
   if (store->link && tt_nats_link_is_up(store->link)) return TT_OK;
   if (store->link) {
@@ -129,7 +123,7 @@ static tt_status need_link(jetstream *store, tt_error *error) {
   tt_status status = connect_and_load(store, error);
   if (status == TT_OK) tt_log_info("nats: connected");
   set_state(store, status == TT_OK ? NULL : error->text);
-  note_refusal(store, status, error);
+  tt_store_note_refusal(&store->refused, status == TT_INVALID, status == TT_OK, error);
   return status == TT_INVALID ? TT_FAILED : status;  // it let us in before: somebody will mend it
 }
 

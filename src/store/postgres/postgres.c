@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "store/postgres/internal.h"
+#include "store/refusal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +50,6 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   return status;
 }
 
-/** Who was away may turn out to be too new, or to lack a right: that is said, once, as long as it is tried again. */
-static void note_refusal(tt_postgres *store, tt_status status, const tt_error *error) {
-  const bool refused = status == TT_VERSION || status == TT_INVALID;
-  if (refused && !store->refused) tt_log_warning("%s; trying again", error->text);
-  store->refused = status != TT_OK && (store->refused || refused);
-}
-
 /** Connects again, where there is no connection and it is time to. */
 static tt_status need_link(tt_postgres *store, tt_error *error) {
   if (store->link) return TT_OK;
@@ -64,7 +58,8 @@ static tt_status need_link(tt_postgres *store, tt_error *error) {
   tt_status status = connect_and_tell(store, error);
   if (status == TT_OK) tt_log_info("postgresql: connected");
   set_state(store, status == TT_OK ? NULL : error->text);
-  note_refusal(store, status, error);
+  tt_store_note_refusal(&store->refused, status == TT_VERSION || status == TT_INVALID,
+                        status == TT_OK, error);
   return status == TT_INVALID ? TT_FAILED : status;  // it let us in before: somebody will mend it
 }
 

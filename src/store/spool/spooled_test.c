@@ -408,20 +408,27 @@ static void test_a_place_that_is_given_up_while_the_database_is_away(void **stat
   store->close(store);
 }
 
+/** The database is there, and what waits in the spool, samples and what people set, can be neither read to its end nor written. */
+static tt_store *start_with_a_dead_spool(bool sets, uint32_t *samples) {
+  tt_store *store = start(TT_OK);
+  database.away = true;
+  *samples = put_samples(store);
+  if (sets) set_scale_and_name(store, 2, "older");
+  bad_from = 2 * BLOCK;
+  bad_to = 100 * BLOCK;
+  unwritable = EROFS;
+  database.away = false;
+  return store;
+}
+
 /** Its file system has become read-only: what waits and can't be read holds nothing up, and does not undo what people set meanwhile,
  *  nor what others set once it is there. */
 static void test_a_spool_that_can_be_neither_read_nor_written(void **state) {
   for (int sets = 0; sets < 2; sets++) {
     clean(state);
-    tt_store *store = start(TT_OK);
-    database.away = true;
-    const uint32_t samples = put_samples(store);
-    if (sets) set_scale_and_name(store, 2, "older");
+    uint32_t samples;
+    tt_store *store = start_with_a_dead_spool(sets, &samples);
     tt_spool_patience = 0;
-    bad_from = 2 * BLOCK;
-    bad_to = 100 * BLOCK;
-    unwritable = EROFS;
-    database.away = false;
     put(store, 2, "ROBO3");
     assert_int_equal(database.straight, 1);
     assert_in_range(database.foreign, 1, samples - 1);
@@ -487,14 +494,8 @@ static void tend_again(tt_store *store) {
  *  else set what was set before. Of samples that passed nothing is put there. */
 static void test_what_people_set_past_a_spool_and_a_restart(void **state) {
   (void)state;
-  tt_store *store = start(TT_OK);
-  database.away = true;
-  const uint32_t samples = put_samples(store);
-  set_scale_and_name(store, 2, "older");
-  bad_from = 2 * BLOCK;
-  bad_to = 100 * BLOCK;
-  unwritable = EROFS;
-  database.away = false;
+  uint32_t samples;
+  tt_store *store = start_with_a_dead_spool(true, &samples);
   put(store, 2, "ROBO3");
   assert_int_equal(database.straight, 1);
   const uint64_t waiting = spooled_bytes(store);

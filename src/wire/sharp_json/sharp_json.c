@@ -224,10 +224,8 @@ static void send_state(tt_wire *wire, const tt_view *view) {
   if (!self->tells_reset && (is_past(wire, now) || is_one_too_many(wire, now))) return;
   self->tells_reset = false;
   self->sent_ns = now;
-  /* One that was late doesn't delay the next, nor do many resets. */
-  self->due_ns = due < now                          ? now
-                 : due > now + least_interval(wire) ? now + least_interval(wire)
-                                                    : due;
+  if (due > now + least_interval(wire)) due = now + least_interval(wire); /* of many resets */
+  self->due_ns = due > now ? due : now; /* one that was late doesn't delay the next */
   int values[TT_SHARP_STATE_VALUES] = {0};
   for (int i = 0; i < TT_SHARP_MOTORS; i++) {
     if (!self->reads[i]) continue;
