@@ -147,6 +147,20 @@ class StandingStill(unittest.TestCase):
         self.page.wait(lambda: self.is_back(0) and self.is_back(1))
         self.assertEqual((self.page.shown_at, self.page.sampled_at), (self.stood_at, self.stood_at))
 
+    def check_it_begins(self, page, *names):
+        page.sample = None
+        page.plot(*names)
+        page.wait(lambda: page.sample and len(page.sample) == 1 + len(names))
+        self.assertEqual(page.sampled_at, self.stood_at)
+
+    def test_a_signal_that_is_added_begins_at_once(self):
+        self.check_it_begins(self.page, "one/chassis.x", "two/chassis.x", "two/chassis.y")
+
+    def test_a_signal_of_a_second_page_begins_at_once(self):
+        second = Shown(self.program.addresses["web"])
+        self.addCleanup(second.close)
+        self.check_it_begins(second, "one/chassis.x")
+
 
 if __name__ == "__main__":
     unittest.main()

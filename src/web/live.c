@@ -77,6 +77,7 @@ static void take_views(tt_live *live) {
     for (guint i = 0; i < live->pages->len; i++)
       tt_live_page_sample(live->pages->pdata[i], view, lost);
     tt_view_copy(live->latest, view);
+    live->awaits_view = false;
     live->pose_number++;
     tt_view_queue_pop(live->views);
   }
@@ -202,6 +203,15 @@ static tt_live_page *new_page(tt_live *live, const tt_web_request *request,
   return page;
 }
 
+/* Where nobody looked before, what was shown last may be old, and nothing new comes of a world that is paused. */
+static void add_watcher(tt_live *live) {
+  const bool first = atomic_load(&live->watchers) == 0;
+  live->awaits_view |= first;
+  if (first) atomic_fetch_add(&live->openings, 1);
+  atomic_fetch_add(&live->watchers, 1);
+  if (first) tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_SHOW, .source = "web"});
+}
+
 static void on_open(void *context, const tt_web_request *request,
                     SoupWebsocketConnection *connection) {
   tt_live *live = context;
@@ -210,9 +220,7 @@ static void on_open(void *context, const tt_web_request *request,
   tt_live_page_say(page, g_string_new_len(live->model_text->str, (gssize)live->model_text->len));
   tt_live_phantoms_greet(page);
   g_ptr_array_add(live->pages, page);
-  if (atomic_load(&live->watchers) == 0) atomic_fetch_add(&live->openings, 1);
-  if (atomic_fetch_add(&live->watchers, 1) == 0)
-    tt_world_post(live->world, &(tt_mail){.kind = TT_MAIL_SHOW, .source = "web"});
+  add_watcher(live);
   start_timer(live);
   tt_web_stream_wake(page->stream);
 }

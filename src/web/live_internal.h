@@ -86,6 +86,7 @@ struct tt_live {
   int next_phantom;
   GSource *timer;
   tt_view *latest;
+  bool awaits_view; /* `latest` is of a time when nobody looked */
   uint64_t pose_number;
   uint64_t lost;
   int64_t status_at; /* µs monotonic of the last status */
@@ -115,6 +116,8 @@ void tt_live_say_to_all(tt_live *live, GString *text);
 double tt_live_run_time(const tt_view *view);
 /** Takes what the page plots out of a view. */
 void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost);
+/** The same of what a page has just asked for, where the world is paused: no view may come for long. */
+void tt_live_page_sample_standing(tt_live_page *page);
 /** Appends the message of all samples that wait; none waits then. */
 void tt_live_page_put_samples(tt_live_subscription *plot, GString *frame);
 /** The page plots something else from now on: samples that wait are sent before those to come. */

@@ -67,6 +67,12 @@ void tt_live_page_sample(tt_live_page *page, const tt_view *view, uint64_t lost)
   }
 }
 
+void tt_live_page_sample_standing(tt_live_page *page) {
+  tt_world_status now;
+  tt_world_get_status(page->live->world, &now);
+  if (now.paused && !page->live->awaits_view) tt_live_page_sample(page, page->live->latest, 0);
+}
+
 void tt_live_page_put_samples(tt_live_subscription *plot, GString *frame) {
   g_string_append_c(frame, 2);
   g_string_append_c(frame, 0);

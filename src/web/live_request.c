@@ -72,6 +72,7 @@ static void subscribe(tt_live_page *page, const tt_live_order *order) {
   plot->count = order->subscribe.count;
   for (int i = 0; i < plot->count; i++)
     plot->signals[i] = entries[order->subscribe.signals[i]].signal;
+  tt_live_page_sample_standing(page);
 }
 
 static void note(tt_live_page *page, const char *source, const char *text) {

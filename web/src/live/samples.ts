@@ -27,6 +27,7 @@ const evaluations = new Map<string, Step>(); // of the formulas that are wanted
 const subscriptions = new Map<number, string[]>(); // names of those that may still be answered
 let number = 0;
 let newest = NaN; // s of the run, of the last sample
+let newestNames: string[] = []; // whose values it told
 let clock = NaN; // s simulated, of the last sample that told it
 let firstClock = NaN; // and of the first
 let turns = 0;
@@ -141,6 +142,7 @@ export function takeSamples(samples: Samples): void {
     clock = samples.rows[at + told]!;
     if (Number.isNaN(firstClock) && samples.number === number) firstClock = clock; // what was asked before may be older
   }
+  newestNames = names;
   newest = samples.rows[samples.rows.length - stride]!;
   evaluate(names, samples.rows, stride);
   names.forEach((name, i) => {
@@ -152,10 +154,23 @@ export function takeSamples(samples: Samples): void {
   });
 }
 
+/** Told by the last sample, and by each to come. */
+function isTold(name: string): boolean {
+  return newestNames.includes(name) && !!subscriptions.get(number)?.includes(name);
+}
+
+/** What is told already begins with the last sample: of a world that is paused no other may come for long. */
 function begin(name: string): void {
-  if (!isExpression(name) || evaluations.has(name)) return;
-  const compiled = derivedLive(name);
-  if (compiled) evaluations.set(name, compiled.make());
+  const inputs = inputsOf(name);
+  const known = inputs.length > 0 && inputs.every(isTold);
+  const compiled = isExpression(name) && !evaluations.has(name) ? derivedLive(name) : null;
+  if (compiled) {
+    const step = compiled.make();
+    evaluations.set(name, step);
+    if (known) latest.set(name, step(newest, inputs.map(lastValue)));
+  }
+  const kept = rings.get(name);
+  if (known && kept?.length === 0) kept.push(newest, lastValue(name));
 }
 
 function evaluate(names: string[], rows: Float64Array, stride: number): void {
@@ -180,5 +195,6 @@ effect(() => {
   rings.forEach((kept) => kept.clear());
   latest.clear();
   evaluations.clear();
+  newestNames = [];
   newest = clock = firstClock = NaN;
 });
