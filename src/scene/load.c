@@ -121,6 +121,14 @@ tt_status tt_load_check_name(const tt_scene_store *store, const char *name, cons
                  "%s: an empty name; give it one of letters, digits, _ and -", where);
 }
 
+tt_status tt_load_check_apart(const tt_scene_store *store, const char *where, const char *name,
+                              unsigned k, const char *other) {
+  if (strcmp(name, other) != 0) return TT_OK;
+  return tt_fail(store->error, TT_INVALID,
+                 "%s: '%s' has an entry already, the one with index %u; put all of it into one",
+                 where, name, k);
+}
+
 static tt_status load_surface(tt_scene_store *store, const tt_body_keys *from,
                               tt_engine_surface *to) {
   to->body = from->name;
@@ -138,6 +146,8 @@ tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsi
   NEW(store, made, count);
   for (unsigned i = 0; i < count; i++) {
     PRINT(store, made[i].where, "%s: bodies[%u]", file, i);
+    for (unsigned k = 0; k < i; k++)
+      TT_TRY(tt_load_check_apart(store, made[i].where, keys[i].name, k, keys[k].name));
     TT_TRY(load_surface(store, &keys[i], &made[i]));
   }
   *surfaces = made;

@@ -98,6 +98,9 @@ tt_status tt_load_steps(tt_scene_store *store, const char *text, const char *whe
 /** Letters, digits, '_' and '-', and those in `extra`: names become parts of signal names and paths. */
 tt_status tt_load_check_name(const tt_scene_store *store, const char *name, const char *extra,
                              const char *where);
+/** Refuses an entry of a list, called `name`, where the one at index `k` is called the same. */
+tt_status tt_load_check_apart(const tt_scene_store *store, const char *where, const char *name,
+                              unsigned k, const char *other);
 
 /** The `bodies` of a robot's or an arena's file. */
 tt_status tt_load_surfaces(tt_scene_store *store, const tt_body_keys *keys, unsigned count,

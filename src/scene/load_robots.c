@@ -71,6 +71,8 @@ static tt_status load_joints(tt_scene_store *store, const tt_robot_keys *keys,
   NEW(store, joints, keys->joints_count);
   for (unsigned i = 0; i < keys->joints_count; i++) {
     PRINT(store, joints[i].where, "%s: joints[%u]", robot->file, i);
+    for (unsigned k = 0; k < i; k++)
+      TT_TRY(tt_load_check_apart(store, joints[i].where, keys->joints[i].name, k, joints[k].name));
     TT_TRY(load_joint(store, &keys->joints[i], &joints[i]));
   }
   robot->joints = joints;
@@ -104,6 +106,8 @@ static tt_status load_measures(tt_scene_store *store, const tt_robot_keys *keys,
     const tt_measure_keys *from = &keys->measures[i];
     measures[i].name = from->name;
     PRINT(store, measures[i].where, "%s: measures[%u]", robot->file, i);
+    for (unsigned k = 0; k < i; k++)
+      TT_TRY(tt_load_check_apart(store, measures[i].where, from->name, k, measures[k].name));
     tt_key_tell_quantity(measures[i].where, "value", -INFINITY);
     if (!read_measure(from->value, &measures[i]))
       return tt_fail(
