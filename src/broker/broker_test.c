@@ -1,4 +1,4 @@
-/* broker_test.c: URLs of NATS and tokens of subjects; what a server says is tests/telemetry/fleet_test.py's. */
+/* broker_test.c: URLs of NATS and tokens of subjects; what a server says is tests/telemetry/fleet_down_test.py's. */
 #include "broker/broker.h"
 
 #include <setjmp.h>
