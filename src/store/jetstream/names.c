@@ -1,19 +1,14 @@
-#include "store/jetstream/names.h"
+#include "store/jetstream/names_internal.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "store/jetstream/internal.h"
 #include "store/jetstream/message.h"
-#include "store/jetstream/places.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** Of a key: its kind, and tokens of two identifiers. */
-#define LONGEST_KEY 1024
-#define LONGEST_SUBJECT 128
 /** ms: for an answer of the server, and for all of those by which a device is found, since who asks is receiving messages. */
 #define ANSWER_PATIENCE 400
 #define FIND_PATIENCE 1000
@@ -25,13 +20,6 @@
 #define BUCKET_INTERVAL INT64_C(1000000)
 /** Keys taken in one look. */
 #define MOST_AT_ONCE 1000
-/** Epochs of a device in the bucket: as many are compared (docs/telemetry.md, "Once"). One that begins removes some of those before: few,
- *  since the server does them before it answers a ping behind. */
-#define MOST_EPOCHS 64
-#define MOST_REMOVED 2
-
-/** Of a key that somebody deleted. */
-#define GONE (-1)
 
 /** An epoch of a device that the loader knows by a number. */
 typedef struct known_epoch {
@@ -39,34 +27,8 @@ typedef struct known_epoch {
   tt_store_boot boot;
 } known_epoch;
 
-/** What is set of a name or of handling, as the bucket has it: of a bucket that somebody removed it is all there is. */
-typedef struct kept_value {
-  char *key;
-  tt_list bytes; /**< char; empty: somebody deleted the key */
-  unsigned load; /**< the latest one that found it */
-} kept_value;
-
-struct tt_nats_names {
-  tt_store_loader loader;
-  kvWatcher *watcher;
-  tt_list devices;   /**< char *: identifiers by index */
-  tt_map indices;    /**< hashes of an identifier → index */
-  tt_map values;     /**< hashes of a key, but for epochs → hash of what the bucket has there */
-  tt_map states;     /**< hashes of a name's key → tt_name_state there, or GONE */
-  tt_list handlings; /**< tt_handling: all that is set */
-  tt_list epochs;    /**< known_epoch: that wait until all is loaded */
-  tt_nats_places places; /**< epochs that the bucket has */
-  tt_list kept;          /**< kept_value */
-  tt_map kept_at;        /**< hashes of a key → index in `kept` */
-  bool loading, changed; /**< handling was */
-  unsigned loads;
-  int64_t made;              /**< when the bucket was; ns, 0: none was loaded */
-  int64_t next_look;         /**< µs */
-  int64_t next_bucket_check; /**< µs */
-};
-
 static void clear_kept(void *item) {
-  kept_value *kept = item;
+  tt_nats_kept *kept = item;
   free(kept->key);
   tt_list_free(&kept->bytes);
 }
@@ -80,7 +42,7 @@ tt_nats_names *tt_nats_names_new(void) {
                            .handlings = tt_handling_list(),
                            .epochs = TT_LIST(known_epoch, clear_epoch),
                            .places = tt_nats_places_of_none(),
-                           .kept = TT_LIST(kept_value, clear_kept)};
+                           .kept = TT_LIST(tt_nats_kept, clear_kept)};
   return names;
 }
 
@@ -110,17 +72,52 @@ void tt_nats_names_free(tt_nats_names *names) {
   free(names);
 }
 
+void tt_nats_names_forget(tt_nats_names *names) {
+  tt_map_clear(&names->values);
+  tt_map_clear(&names->states);
+  tt_nats_places_doubt(&names->places);
+}
+
 static tt_status no_memory(tt_error *error) { return tt_fail(error, TT_NOMEM, "out of memory"); }
 
-/* --- telling --- */
+/* --- keys, and what is kept of them --- */
 
-static tt_map_key key_of(const char *identifier) {
+tt_map_key tt_nats_names_key(const char *identifier) {
   return tt_map_key_of(identifier, strlen(identifier));
 }
 
-static int64_t hash_of(const void *bytes, size_t size) {
+int64_t tt_nats_names_hash(const void *bytes, size_t size) {
   return (int64_t)tt_hash_bytes(TT_HASH_START, bytes, size);
 }
+
+static tt_nats_kept *need_kept(tt_nats_names *names, const char *key) {
+  const int64_t *at = tt_map_get(&names->kept_at, tt_nats_names_key(key));
+  if (at) return &tt_list_at(&names->kept, tt_nats_kept, *at);
+  tt_nats_kept kept = {.key = strdup(key), .bytes = TT_LIST(char, NULL)};
+  if (kept.key && tt_map_put(&names->kept_at, tt_nats_names_key(key), names->kept.len) &&
+      tt_list_add(&names->kept, &kept, 1))
+    return &tt_list_at(&names->kept, tt_nats_kept, names->kept.len - 1);
+  free(kept.key);
+  return NULL;
+}
+
+tt_status tt_nats_names_keep(tt_nats_names *names, const char *key, const void *bytes, size_t size,
+                             tt_error *error) {
+  tt_nats_kept *kept = need_kept(names, key);
+  if (!kept) return no_memory(error);
+  kept->load = names->loads;
+  tt_list_cut(&kept->bytes, 0);
+  return !size || tt_list_add(&kept->bytes, bytes, size) ? TT_OK : no_memory(error);
+}
+
+tt_status tt_nats_names_publish(tt_nats_link *link, const char *key, const tt_list *value,
+                                tt_error *error) {
+  char subject[TT_NATS_LONGEST_KEY + 100];
+  snprintf(subject, sizeof subject, "$KV.%s.%s", tt_nats_link_name(link), key);
+  return tt_nats_link_publish(link, subject, NULL, 0, value->data, value->len, error);
+}
+
+/* --- telling --- */
 
 /** The index of a device, told now where it was not. −1: out of memory. */
 static int tell_device(tt_nats_names *names, const char *identifier, const char *human,
@@ -131,11 +128,11 @@ static int tell_device(tt_nats_names *names, const char *identifier, const char 
   if (index < 0 || !tt_list_fill(&names->devices, (uint32_t)index + 1)) return -1;
   char **known = &tt_list_at(&names->devices, char *, index);
   if (!*known) *known = strdup(identifier);
-  return *known && tt_map_put(&names->indices, key_of(identifier), index) ? index : -1;
+  return *known && tt_map_put(&names->indices, tt_nats_names_key(identifier), index) ? index : -1;
 }
 
 static int need_device(tt_nats_names *names, const char *identifier) {
-  const int64_t *index = tt_map_get(&names->indices, key_of(identifier));
+  const int64_t *index = tt_map_get(&names->indices, tt_nats_names_key(identifier));
   if (index && !strcmp(tt_list_at(&names->devices, char *, *index), identifier)) return (int)*index;
   return tell_device(names, identifier, NULL, false);
 }
@@ -150,27 +147,6 @@ static tt_status tell_epoch(tt_nats_names *names, const known_epoch *known, tt_e
 }
 
 /* --- keys --- */
-
-static kept_value *need_kept(tt_nats_names *names, const char *key) {
-  const int64_t *at = tt_map_get(&names->kept_at, key_of(key));
-  if (at) return &tt_list_at(&names->kept, kept_value, *at);
-  kept_value kept = {.key = strdup(key), .bytes = TT_LIST(char, NULL)};
-  if (kept.key && tt_map_put(&names->kept_at, key_of(key), names->kept.len) &&
-      tt_list_add(&names->kept, &kept, 1))
-    return &tt_list_at(&names->kept, kept_value, names->kept.len - 1);
-  free(kept.key);
-  return NULL;
-}
-
-/** What is set comes from nowhere else. */
-static tt_status keep(tt_nats_names *names, const char *key, const void *bytes, size_t size,
-                      tt_error *error) {
-  kept_value *kept = need_kept(names, key);
-  if (!kept) return no_memory(error);
-  kept->load = names->loads;
-  tt_list_cut(&kept->bytes, 0);
-  return !size || tt_list_add(&kept->bytes, bytes, size) ? TT_OK : no_memory(error);
-}
 
 /** [identifier, human name, state] */
 static tt_status take_name(tt_nats_names *names, const char *key, const msgpack_object *value,
@@ -191,7 +167,8 @@ static tt_status take_name(tt_nats_names *names, const char *key, const msgpack_
     if (loader->device)
       index = device ? tell_device(names, identifier, name, removed)
                      : loader->attribute(loader->context, identifier, name, &removed);
-    if (index < 0 || !tt_map_put(&names->states, key_of(key), state)) status = no_memory(error);
+    if (index < 0 || !tt_map_put(&names->states, tt_nats_names_key(key), state))
+      status = no_memory(error);
   }
   free(identifier);
   free(human);
@@ -224,7 +201,7 @@ static bool note_place(tt_nats_names *names, const char *key, const tt_store_epo
     known->content = content;
     return true;
   }
-  if (places->len >= MOST_EPOCHS && !names->loading) {
+  if (places->len >= TT_NATS_MOST_EPOCHS && !names->loading) {
     const tt_nats_place *oldest = tt_nats_place_oldest(places);
     if (epoch->number < oldest->number) return true;
     tt_nats_place_forget(places, oldest);
@@ -269,17 +246,17 @@ static tt_status note_entry(tt_nats_names *names, kvEntry *entry, int64_t conten
   const char *key = kvEntry_Key(entry);
   const bool is_put = kvEntry_Operation(entry) == kvOp_Put;
   if (*key == 'e') return is_put ? TT_OK : lose_place(names, key, error);
-  if (!tt_map_put(&names->values, key_of(key), content) ||
-      (!is_put && !tt_map_put(&names->states, key_of(key), GONE)))
+  if (!tt_map_put(&names->values, tt_nats_names_key(key), content) ||
+      (!is_put && !tt_map_put(&names->states, tt_nats_names_key(key), TT_NATS_GONE)))
     return no_memory(error);
-  return keep(names, key, kvEntry_Value(entry), is_put ? (size_t)kvEntry_ValueLen(entry) : 0,
-              error);
+  return tt_nats_names_keep(names, key, kvEntry_Value(entry),
+                            is_put ? (size_t)kvEntry_ValueLen(entry) : 0, error);
 }
 
 /** What is no value of ours is passed over: the bucket may have keys of a later version. */
 static tt_status take_entry(tt_nats_names *names, kvEntry *entry, tt_error *error) {
   const char *key = kvEntry_Key(entry);
-  const int64_t content = hash_of(kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
+  const int64_t content = tt_nats_names_hash(kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
   const bool is_put = kvEntry_Operation(entry) == kvOp_Put;
   TT_TRY(note_entry(names, entry, content, error));
   msgpack_unpacked unpacked;
@@ -330,7 +307,7 @@ static void note_newest(const tt_store_batch *said, tt_store_boot *boot) {
 /** The last message of a device tells which of its epochs have samples now. */
 static tt_status look_at_last(tt_nats_link *link, const char *identifier, int64_t patience,
                               tt_store_boot *boots, uint32_t count, tt_error *error) {
-  char token[LONGEST_KEY], subject[LONGEST_KEY + 80];
+  char token[TT_NATS_LONGEST_KEY], subject[TT_NATS_LONGEST_KEY + 80];
   natsMsg *message = NULL;
   jsErrCode code = 0;
   if (!tt_nats_print_token(token, sizeof token, '%', identifier)) return TT_OK;
@@ -431,21 +408,14 @@ static tt_status load_keys(tt_nats_names *names, tt_nats_link *link, tt_error *e
   return taken;
 }
 
-static tt_status publish_value(tt_nats_link *link, const char *key, const tt_list *value,
-                               tt_error *error) {
-  char subject[LONGEST_KEY + 100];
-  snprintf(subject, sizeof subject, "$KV.%s.%s", tt_nats_link_name(link), key);
-  return tt_nats_link_publish(link, subject, NULL, 0, value->data, value->len, error);
-}
-
 /** What was set in a bucket that is no more, and nobody has put into this one yet. */
 static tt_status put_back(tt_nats_names *names, tt_nats_link *link, tt_error *error) {
   tt_nats_names_forget(names);
   TT_TRY(load_keys(names, link, error));
   for (uint32_t i = 0; i < names->kept.len; i++) {
-    const kept_value *kept = &tt_list_at(&names->kept, kept_value, i);
+    const tt_nats_kept *kept = &tt_list_at(&names->kept, tt_nats_kept, i);
     if (kept->load != names->loads && kept->bytes.len)
-      TT_TRY(publish_value(link, kept->key, &kept->bytes, error));
+      TT_TRY(tt_nats_names_publish(link, kept->key, &kept->bytes, error));
   }
   return tt_nats_link_flush(link, error);
 }
@@ -484,7 +454,7 @@ tt_status tt_nats_names_look(tt_nats_names *names, tt_nats_link *link, tt_error 
 
 tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identifier, tt_list *boots,
                              tt_error *error) {
-  char token[LONGEST_KEY], pattern[LONGEST_KEY + 8];
+  char token[TT_NATS_LONGEST_KEY], pattern[TT_NATS_LONGEST_KEY + 8];
   const int64_t end = tt_monotonic_us() + FIND_PATIENCE * INT64_C(1000);
   if (!tt_nats_print_token(token, sizeof token, '=', identifier)) return TT_OK;
   snprintf(pattern, sizeof pattern, "e.%s.*", token);
@@ -509,218 +479,4 @@ tt_status tt_nats_names_find(tt_nats_link *link, int device, const char *identif
                           boots->len - first, error);
   tt_nats_names_free(found);
   return status;
-}
-
-/* --- putting --- */
-
-/** Where to. */
-typedef struct putting {
-  tt_nats_names *names;
-  tt_nats_link *link;
-} putting;
-
-void tt_nats_names_forget(tt_nats_names *names) {
-  tt_map_clear(&names->values);
-  tt_map_clear(&names->states);
-  tt_nats_places_doubt(&names->places);
-}
-
-/** Whether what the bucket says of a name is all that the batch says, too. Of a name that is only used, somebody may have set another
- *  one for people: the key that is there stays; but who uses a name takes its removal back. */
-static bool says_all(const tt_nats_names *names, const char *key, const tt_store_name *name) {
-  const int64_t *state = tt_map_get(&names->states, key_of(key));
-  if (name->name || name->state == TT_NAME_REMOVED || !state || *state == GONE) return false;
-  return *state != TT_NAME_REMOVED || name->state != TT_NAME_USED;
-}
-
-/** A key and its value, unless it was put so already. */
-static tt_status put(const putting *to, const char *key, const tt_list *value, tt_error *error) {
-  tt_nats_names *names = to->names;
-  const int64_t content = hash_of(value->data, value->len);
-  const int64_t *before = tt_map_get(&names->values, key_of(key));
-  if (before && *before == content) return TT_OK;
-  TT_TRY(publish_value(to->link, key, value, error));
-  if (!tt_map_put(&names->values, key_of(key), content)) return no_memory(error);
-  return keep(names, key, value->data, value->len, error);
-}
-
-/** Whether it is a name that has this one for people. */
-static bool is_called(const msgpack_object *value, const char *human) {
-  const size_t size = strlen(human);
-  if (value->type != MSGPACK_OBJECT_ARRAY || value->via.array.size < 3) return false;
-  const msgpack_object *name = &value->via.array.ptr[1];
-  return name->type == MSGPACK_OBJECT_STR && name->via.str.size == size &&
-         !memcmp(name->via.str.ptr, human, size);
-}
-
-/** What the bucket has, but for the name for people. */
-static tt_status put_unnamed(const putting *to, const char *key, const msgpack_object *value,
-                             tt_error *error) {
-  tt_list unnamed = TT_LIST(char, NULL);
-  msgpack_packer packer;
-  msgpack_packer_init(&packer, &unnamed, tt_nats_put_bytes);
-  msgpack_pack_array(&packer, value->via.array.size);
-  for (uint32_t i = 0; i < value->via.array.size; i++) {
-    if (i == 1)
-      tt_nats_put_text(&packer, "");
-    else
-      msgpack_pack_object(&packer, value->via.array.ptr[i]);
-  }
-  tt_status status = unnamed.failed ? no_memory(error) : put(to, key, &unnamed, error);
-  tt_list_free(&unnamed);
-  return status;
-}
-
-/** Two collectors may give one name to two things, or move it while nobody hears of it: the later one has it. */
-static tt_status take_from_others(const putting *to, const char *key, const char *human,
-                                  tt_error *error) {
-  const tt_list *kept = &to->names->kept;
-  tt_status status = TT_OK;
-  for (uint32_t i = 0; i < kept->len && human && *human && status == TT_OK; i++) {
-    const kept_value *other = &tt_list_at(kept, kept_value, i);
-    msgpack_unpacked unpacked;
-    size_t at = 0;
-    if (*other->key != *key || !strcmp(other->key, key) ||
-        !memmem(other->bytes.data, other->bytes.len, human, strlen(human)) ||
-        !tt_nats_may_be_whole(other->bytes.data, other->bytes.len))
-      continue;
-    msgpack_unpacked_init(&unpacked);
-    if (msgpack_unpack_next(&unpacked, other->bytes.data, other->bytes.len, &at) ==
-            MSGPACK_UNPACK_SUCCESS &&
-        is_called(&unpacked.data, human))
-      status = put_unnamed(to, other->key, &unpacked.data, error);
-    msgpack_unpacked_destroy(&unpacked);
-  }
-  return status;
-}
-
-static tt_status put_name(const putting *to, char kind, const tt_store_name *name,
-                          tt_error *error) {
-  char token[LONGEST_KEY - 8], key[LONGEST_KEY];
-  if (!tt_nats_print_token(token, sizeof token, '=', name->identifier))
-    return tt_fail(error, TT_INVALID, "nats: the name %.64s… is too long", name->identifier);
-  snprintf(key, sizeof key, "%c.%s", kind, token);
-  if (says_all(to->names, key, name)) return TT_OK;
-  TT_TRY(take_from_others(to, key, name->name, error));
-  tt_list value = TT_LIST(char, NULL);
-  msgpack_packer packer;
-  msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
-  msgpack_pack_array(&packer, 3);
-  tt_nats_put_text(&packer, name->identifier);
-  tt_nats_put_text(&packer, name->name);
-  msgpack_pack_int(&packer, (int)name->state);
-  tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
-  if (status == TT_OK && !tt_map_put(&to->names->states, key_of(key), name->state))
-    status = no_memory(error);
-  tt_list_free(&value);
-  return status;
-}
-
-/** Out of the bucket, or another time: nothing depends on it. */
-static void remove_epoch(tt_nats_link *link, const char *token, int64_t key) {
-  char subject[LONGEST_SUBJECT], filter[LONGEST_KEY + LONGEST_SUBJECT];
-  const char *name = tt_nats_link_name(link);
-  snprintf(subject, sizeof subject, "$JS.API.STREAM.PURGE.KV_%s", name);
-  snprintf(filter, sizeof filter, "{\"filter\":\"$KV.%s.e.%s.%" PRIu64 "\"}", name, token,
-           (uint64_t)key);
-  natsConnection_PublishString(tt_nats_link_connection(link), subject, filter);
-}
-
-/** The oldest epochs of a device go when there are more than are compared. */
-static void remove_oldest(tt_nats_link *link, const char *token, tt_list *places) {
-  for (int removed = 0; places->len > MOST_EPOCHS && removed < MOST_REMOVED; removed++) {
-    const tt_nats_place *oldest = tt_nats_place_oldest(places);
-    remove_epoch(link, token, oldest->key);
-    tt_nats_place_forget(places, oldest);
-  }
-}
-
-/** The value of an epoch's key, unless it was put so already. */
-static tt_status put_epoch_value(const putting *to, const char *token, const tt_store_epoch *epoch,
-                                 const tt_list *value, tt_error *error) {
-  char key[LONGEST_KEY];
-  snprintf(key, sizeof key, "e.%s.%" PRIu64, token, (uint64_t)epoch->key);
-  tt_nats_names *names = to->names;
-  tt_list *places = tt_nats_places_need(&names->places, key);
-  if (!places) return no_memory(error);
-  const int64_t content = hash_of(value->data, value->len);
-  tt_nats_place *known = tt_nats_place_find(places, epoch->key);
-  if (!known || known->content != content) TT_TRY(publish_value(to->link, key, value, error));
-  if (known) {
-    known->content = content;
-    tt_nats_place_use(&names->places, known);
-    return TT_OK;
-  }
-  if (!tt_nats_place_add(&names->places, places, epoch, content)) return no_memory(error);
-  remove_oldest(to->link, token, places);
-  return TT_OK;
-}
-
-static tt_status put_epoch(const putting *to, const char *device, const tt_store_epoch *epoch,
-                           tt_error *error) {
-  char token[LONGEST_KEY - 40];
-  if (!device || !tt_nats_print_token(token, sizeof token, '=', device))
-    return tt_fail(error, TT_INVALID, "nats: the batch is not whole in itself");
-  tt_list value = TT_LIST(char, NULL);
-  msgpack_packer packer;
-  msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
-  msgpack_pack_array(&packer, 2);
-  tt_nats_put_text(&packer, device);
-  tt_nats_put_epoch(&packer, epoch);
-  tt_status status =
-      value.failed ? no_memory(error) : put_epoch_value(to, token, epoch, &value, error);
-  tt_list_free(&value);
-  return status;
-}
-
-/** The epochs of a batch of thousands of devices, each as it is said last: one that was removed meanwhile is not put once more. */
-static tt_status put_epochs(const putting *to, const tt_store_batch *whole, tt_error *error) {
-  tt_map named = {0};  // index of a device → place of its name
-  tt_map last = {0};   // device, number → place of the epoch
-  bool noted = true;
-  for (uint32_t i = 0; i < whole->devices.len && noted; i++)
-    noted =
-        tt_map_put(&named, (tt_map_key){tt_list_at(&whole->devices, tt_store_name, i).index, 0}, i);
-  for (uint32_t i = 0; i < whole->epochs.len && noted; i++) {
-    const tt_store_epoch *epoch = &tt_list_at(&whole->epochs, tt_store_epoch, i);
-    noted = tt_map_put(&last, (tt_map_key){epoch->device, epoch->number}, i);
-  }
-  tt_status status = noted ? TT_OK : no_memory(error);
-  for (uint32_t i = 0; i < whole->epochs.len && status == TT_OK; i++) {
-    const tt_store_epoch *epoch = &tt_list_at(&whole->epochs, tt_store_epoch, i);
-    if (*tt_map_get(&last, (tt_map_key){epoch->device, epoch->number}) != i) continue;
-    const int64_t *place = tt_map_get(&named, (tt_map_key){epoch->device, 0});
-    const char *device =
-        place ? tt_list_at(&whole->devices, tt_store_name, *place).identifier : NULL;
-    status = put_epoch(to, device, epoch, error);
-  }
-  tt_map_clear(&named);
-  tt_map_clear(&last);
-  return status;
-}
-
-static tt_status put_handling(const putting *to, const tt_handling *handling, tt_error *error) {
-  char token[LONGEST_KEY - 8], key[LONGEST_KEY];
-  if (!tt_nats_print_token(token, sizeof token, '=', handling->pattern))
-    return tt_fail(error, TT_INVALID, "nats: the pattern %.64s… is too long", handling->pattern);
-  snprintf(key, sizeof key, "h.%s", token);
-  tt_list value = TT_LIST(char, NULL);
-  msgpack_packer packer;
-  msgpack_packer_init(&packer, &value, tt_nats_put_bytes);
-  tt_nats_put_handling(&packer, handling);
-  tt_status status = value.failed ? no_memory(error) : put(to, key, &value, error);
-  tt_list_free(&value);
-  return status;
-}
-
-tt_status tt_nats_names_put(tt_nats_names *names, tt_nats_link *link, const tt_store_batch *whole,
-                            tt_error *error) {
-  const putting to = {names, link};
-  for (uint32_t i = 0; i < whole->devices.len; i++)
-    TT_TRY(put_name(&to, 'd', &tt_list_at(&whole->devices, tt_store_name, i), error));
-  for (uint32_t i = 0; i < whole->attributes.len; i++)
-    TT_TRY(put_name(&to, 'a', &tt_list_at(&whole->attributes, tt_store_name, i), error));
-  for (uint32_t i = 0; i < whole->handlings.len; i++)
-    TT_TRY(put_handling(&to, &tt_list_at(&whole->handlings, tt_handling, i), error));
-  return put_epochs(&to, whole, error);
 }
