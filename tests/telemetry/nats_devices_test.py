@@ -112,6 +112,21 @@ class Devices(WithNats):
             answer = self.ask("tether.ask.E", good)
             self.assertEqual((answer["stored"], answer["reasons"][0]["reason"]), (0, "its id is 'D', and its subject of 'E'"))
 
+    def test_answers_go_to_inboxes_alone(self):
+        """A collector may publish more than a device, and does nothing for it."""
+        collector = self.collector()
+        self.wait_taking()
+        self.client.send(b"SUB tether.log.> 2\r\nSUB robots.> 3\r\n")
+        text = "<MESSAGE id='D' time='{0}'><S time='0'><d n='{0}'/></S></MESSAGE>"
+        inbox = f"{self.client.inbox}.D"
+        for number, reply in enumerate(("$JS.API.STREAM.PURGE.tether-in", "tether.log.D", "robots.D", inbox)):
+            self.client.publish("tether.ask.D", text.format(10 * (number + 1)), reply)
+        while not (line := self.client.file.readline()).startswith(b"MSG "):
+            self.assertNotIn(b"-ERR", line)
+        self.assertEqual(line.split()[1], inbox.encode())
+        collector.wait_stored(4)
+        self.assertEqual(len([line for line in collector.log if "only subjects that begin with _INBOX are answered" in line]), 1)
+
     def test_what_is_asked_while_the_store_stands(self):
         """Answers that wait have an end, also where nothing of their messages does."""
         count = 25000

@@ -29,6 +29,8 @@
 /** The durable consumer of the stream. */
 #define CONSUMER "collector"
 #define LONGEST_SUBJECT 128
+/** Of subjects for answers. */
+#define INBOX "_INBOX"
 
 /** Where messages come in. */
 typedef struct ear {
@@ -48,6 +50,7 @@ struct tt_nats_input {
   tt_collector *collector;
   GThread *thread;
   atomic_bool stopping;
+  atomic_bool misled; /**< it was said that an answer is asked for elsewhere than in an inbox */
   natsConnection *connection; /**< NULL: there is none */
   jsCtx *js;
   tt_nats_lease lease;
@@ -142,9 +145,23 @@ static const char *token_of(const tt_nats_input *input, const ear *at, natsMsg *
   return strchr(token, '.') ? "" : token;  // a dot in an identifier is %2E
 }
 
-static void take(ear *at, natsMsg *message) {
+/** Where its answer is asked for; NULL: nowhere. The collector may publish where the device may not, so that an answer goes to an inbox
+ *  alone, as clients have them. */
+static const char *reply_of(const ear *at, natsMsg *message) {
   tt_nats_input *input = at->input;
   const char *reply = natsMsg_GetReply(message);
+  if (!at->asks || !reply || g_str_has_prefix(reply, INBOX)) return reply;
+  if (!atomic_exchange(&input->misled, true))
+    tt_log_warning(
+        "nats: %.64s is asked with answers to %.64s; only subjects that begin with " INBOX
+        " are answered",
+        natsMsg_GetSubject(message), reply);
+  return NULL;
+}
+
+static void take(ear *at, natsMsg *message) {
+  tt_nats_input *input = at->input;
+  const char *reply = reply_of(at, message);
   const int64_t now = tt_collector_now();
   const tt_nats_published published = {.token = token_of(input, at, message),
                                        .bytes = natsMsg_GetData(message),
