@@ -17,6 +17,8 @@
 
 /** µs from what could not be written to the next try, since each reads the spool. */
 #define RETRY_INTERVAL 300000
+/** Who sends waits while it is tried: where a try takes long, so many times as long nothing is tried. */
+#define PAUSE 3
 #define CATCHING_UP "what was spooled is being written"
 
 typedef struct spooled_store {
@@ -33,10 +35,11 @@ typedef struct spooled_store {
   bool untold;              /**< definitions waited, of which the inner store may not have heard */
   tt_store_loader loader;
   bool loads; /**< the inner store has the loader, and told all, or tells it when it is there */
-  bool loads_early; /**< it has, but not all was in it */
-  bool away;        /**< it was said that the inner store is away */
-  uint64_t spooled; /**< values, since the start */
-  int64_t next_try; /**< µs: not before then is what waits tried again */
+  bool loads_early;   /**< it has, but not all was in it */
+  bool away;          /**< it was said that the inner store is away */
+  uint64_t spooled;   /**< values, since the start */
+  int64_t next_try;   /**< µs: not before then is what waits tried again */
+  int64_t next_write; /**< µs: nor what comes before then, where the inner store was away */
   atomic_bool hurried;
   pthread_mutex_t mutex; /**< guards state */
   tt_store_state state;
@@ -69,6 +72,19 @@ static void note_away(spooled_store *store, const char *reason) {
   if (!store->away) tt_log_warning("%s; spooling until it is there", reason);
   store->away = true;
   set_state(store, reason);
+}
+
+/** What began then (µs, monotonic) was tried in vain. */
+static void put_off(spooled_store *store, int64_t begun) {
+  const int64_t now = tt_monotonic_us(), pause = PAUSE * (now - begun);
+  store->next_try = now + (pause > RETRY_INTERVAL ? pause : RETRY_INTERVAL);
+}
+
+/** The same, since the inner store is away. */
+static void put_off_all(spooled_store *store, int64_t begun, const char *reason) {
+  note_away(store, reason);
+  put_off(store, begun);
+  store->next_write = store->next_try;
 }
 
 /** Looks how the inner store is. */
@@ -206,11 +222,16 @@ static tt_status write_or_spool(spooled_store *store, const tt_store_batch *batc
   }
   if (is_behind(store) && (batch->devices.len || batch->attributes.len || batch->handlings.len))
     return spool_batch(store, batch, CATCHING_UP, error);
+  const int64_t begun = tt_monotonic_us();
+  if (is_behind(store) && begun < store->next_write) {
+    const tt_store_state before = store->state;
+    return spool_batch(store, batch, before.reason, error);
+  }
   tt_error trouble;
   tt_status status = write_through(store, batch, &trouble);
   if (status == TT_OK) return TT_OK;
   if (status == TT_INVALID) return tt_fail(error, status, "%s", trouble.text);  // nor ever will be
-  note_away(store, trouble.text);
+  put_off_all(store, begun, trouble.text);
   return spool_batch(store, batch, trouble.text, error);
 }
 
@@ -361,10 +382,10 @@ static bool tend_spool(spooled_store *store) {
   if (status == TT_AGAIN) {
     set_state(store, error.text);
     tend_inner(store);
+    put_off(store, now);
   } else {
-    note_away(store, error.text);
+    put_off_all(store, now, error.text);
   }
-  store->next_try = now + RETRY_INTERVAL;
   return false;
 }
 

@@ -48,7 +48,9 @@ ssize_t __wrap_pwrite(int file, const void *bytes, size_t size, off_t position) 
 /** It has ROBO1, whose numbers it scales. */
 static struct {
   bool away;
-  bool news; /**< to be told by tend() */
+  int64_t takes; /**< µs, until it says that it is away */
+  int tries;     /**< in which it said so */
+  bool news;     /**< to be told by tend() */
   double scale;
   char name[8];  /**< of ROBO1, for people */
   bool known[8]; /**< devices, by the index they have here */
@@ -86,9 +88,15 @@ static void take_settings(const tt_store_batch *batch) {
   }
 }
 
+static tt_status be_away(tt_error *error) {
+  database.tries++;
+  usleep((useconds_t)database.takes);
+  return tt_fail(error, TT_FAILED, "away");
+}
+
 static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt_error *error) {
   (void)store;
-  if (database.away) return tt_fail(error, TT_FAILED, "away");
+  if (database.away) return be_away(error);
   for (uint32_t i = 0; i < batch->devices.len; i++)
     database.known[tt_list_at(&batch->devices, tt_store_name, i).index] = true;
   for (uint32_t i = 0; i < batch->samples.len; i++) {
@@ -103,7 +111,7 @@ static tt_status write_straight(tt_store *store, const tt_store_batch *batch, tt
 static tt_status write_foreign(tt_store *store, const tt_store_batch *batch, tt_error *error) {
   (void)store;
   database.asked++;
-  if (database.away) return tt_fail(error, TT_FAILED, "away");
+  if (database.away) return be_away(error);
   take_settings(batch);
   database.foreign += batch->samples.len;
   return TT_OK;
@@ -408,6 +416,30 @@ static void test_a_place_that_is_given_up_while_the_database_is_away(void **stat
   store->close(store);
 }
 
+/** It takes connections and says nothing: who sends is not held up by each try. */
+static void test_a_database_that_takes_long_to_be_away(void **state) {
+  (void)state;
+  tt_store_state now;
+  tt_store *store = start(TT_OK);
+  put(store, 0, "ROBO2");
+  database.away = true;
+  database.takes = 150000;
+  put(store, 0, NULL);
+  const int64_t begun = tt_monotonic_us();
+  int64_t passed;
+  do {
+    put(store, 0, NULL);
+    if (!store->tend(store)) usleep(1000);
+    passed = tt_monotonic_us() - begun;
+  } while (passed < 8 * database.takes);
+  assert_true(database.tries <= 1 + passed / (3 * database.takes));
+  store->state(store, &now);
+  assert_string_equal(now.reason, "away");
+  database.away = false;
+  catch_up(store);
+  store->close(store);
+}
+
 /** The database is there, and what waits in the spool, samples and what people set, can be neither read to its end nor written. */
 static tt_store *start_with_a_dead_spool(bool sets, uint32_t *samples) {
   tt_store *store = start(TT_OK);
@@ -530,6 +562,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_database_that_goes_away_with_what_is_old, clean),
       cmocka_unit_test_setup(test_what_people_set_while_the_spool_cannot_be_read, clean),
       cmocka_unit_test_setup(test_a_place_that_is_given_up_while_the_database_is_away, clean),
+      cmocka_unit_test_setup(test_a_database_that_takes_long_to_be_away, clean),
       cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written, clean),
       cmocka_unit_test_setup(test_a_spool_that_can_be_neither_read_nor_written_at_the_start, clean),
       cmocka_unit_test_setup(test_what_people_set_past_a_spool_and_a_restart, clean),
