@@ -135,6 +135,8 @@ tt_status tt_world_set_feed(tt_world *world, tt_feed *feed) {
 }
 
 tt_status tt_world_set_player(tt_world *world, tt_player *player) {
+  for (int i = 0; i < world->wire_count; i++) /* a kept run goes on whoever answers, and whatever */
+    world->wires[i].wire.lockstep = false;
   return take_source(world, tt_shown_source_new(world, world->sim, player));
 }
 

@@ -11,7 +11,7 @@ import sys
 import unittest
 
 from support.live_page import Page, poses
-from support.lockstep import drive, join
+from support.lockstep import FRAME, drive, join, receive, velocities
 from support.process import ROOT, STATE, TETHER, Tether, wait_for
 
 
@@ -374,6 +374,28 @@ class Shown(unittest.TestCase):
                 wait_for(lambda: times.append(struct.unpack("<f", peer.recv(2048)[:4])[0]) or len(times) > 20)
                 self.assertEqual(times, sorted(times))
                 self.assertEqual(program.stop(), 0, program.text())
+
+    def test_replay_onto_a_wire_that_the_run_waited_for(self):
+        """It goes on whether anybody is there, and answers."""
+        log = FOLDER / "gripper.wpilog"
+        listen = "--set", "wires.lockstep-tcp.listen=127.0.0.1:0"
+        with Tether("run", "gripper", "--no-web", "--record", log, *listen) as program, join(program) as link:
+            drive(link, 200)
+            self.assertEqual(program.stop(), 0, program.text())
+        with Tether("replay", log, "--wires", "--set", "web.listen=127.0.0.1:0", *listen) as program:
+            page = Page(program.addresses["web"])
+            page.until(lambda message: isinstance(message, bytes) and message[0] == 1 and poses(message)[0] > 0.5)
+            with join(program) as link:
+                for answers in False, True:
+                    page.send(type="control", action="reset")
+                    angles = []
+                    for n in range(100):
+                        if answers:
+                            link.sendall(velocities(n))
+                        angles.append(FRAME.unpack(receive(link))[1])
+                    self.assertGreater(len(set(angles)), 50)
+            page.close()
+            self.assertEqual(program.stop(), 0, program.text())
 
 
 if __name__ == "__main__":
