@@ -117,12 +117,13 @@ static bool next_sample(tt_run_cursor *cursor) {
   return tt_run_cursor_next_sample(cursor) == TT_OK;
 }
 
-/* False: out of memory. */
+/* What a log rounds away depends on the samples before, of which one log may have others. False: out of memory. */
 static bool find_rounding(comparison *of, const tt_run_log *kept, const tt_run_log *other) {
   tt_run_cursor one = {0}, two = {0};
   bool opened = tt_run_cursor_open(&one, kept) && tt_run_cursor_open(&two, other);
-  bool sampled = opened && next_sample(&one) && next_sample(&two);
-  of->rounding = sampled && one.time != two.time ? ROUNDING : 0;
+  bool more = opened && next_sample(&one) && next_sample(&two);
+  while (more && one.time == two.time) more = next_sample(&one) && next_sample(&two);
+  of->rounding = more ? ROUNDING : 0;
   tt_run_cursor_close(&one);
   tt_run_cursor_close(&two);
   return opened;

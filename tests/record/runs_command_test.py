@@ -170,6 +170,13 @@ class Compare(unittest.TestCase):
         self.assertEqual((status, wrong), (0, ""))
         self.assertRegex(said, r"^equal: \d+ signals\n$")
 
+    def test_runs_that_were_sampled_at_other_times(self):
+        """What a log rounds away is no difference."""
+        often, seldom = record(FOLDER / "often", duration=0.6), record(FOLDER / "seldom", "record.period=0.03", duration=0.6)
+        for pair in (often, seldom), (seldom, often):
+            status, said, wrong = tether("compare", *pair)
+            self.assertEqual((status, wrong), (0, ""), said)
+
     def test_the_earliest_difference_comes_first(self):
         status, said, wrong = tether("compare", self.one, self.moved)
         self.assertEqual(status, 1)
