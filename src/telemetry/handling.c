@@ -70,20 +70,24 @@ bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch,
 
 void tt_handlings_init(tt_collector *collector) { collector->handlings = tt_handling_list(); }
 
+/** Whether a pattern goes before another one. Of equally long ones it is not the one that stands first in the list: a
+ *  restart reads them in another order. */
+static bool goes_before(const char *pattern, const char *other) {
+  const size_t length = strlen(pattern), other_length = strlen(other);
+  return length != other_length ? length > other_length : strcmp(pattern, other) < 0;
+}
+
 void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved) {
   const tt_handling *best = NULL;
-  size_t best_length = 0;
   for (guint i = 0; i < collector->handlings.len; i++) {
     const tt_handling *handling = &tt_list_at(&collector->handlings, tt_handling, i);
     if (!strcmp(handling->pattern, resolved->identifier)) {
       best = handling;
       break;
     }
-    size_t length = strlen(handling->pattern);
-    if (length > best_length && g_pattern_match_simple(handling->pattern, resolved->identifier)) {
+    if ((!best || goes_before(handling->pattern, best->pattern)) &&
+        g_pattern_match_simple(handling->pattern, resolved->identifier))
       best = handling;
-      best_length = length;
-    }
   }
   resolved->handling = best ? *best : tt_handling_default();
 }

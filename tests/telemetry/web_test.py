@@ -159,6 +159,21 @@ class Web(WithStores):
             self.assertEqual(collector.table("fields=Number")["records"][0][2], 2)
             self.assertEqual(collector.devices()["W"]["name"], "Wally")
 
+    def test_of_equally_long_patterns_the_first_in_byte_order_counts(self):
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            self.post(collector, sample(1, ab=1))
+            for order in (("S.d.*b", "V"), ("S.d.a*", "A")), (("S.d.a*", "A"), ("S.d.*b", "V")):
+                for pattern, unit in order:
+                    collector.put(f"/telemetry/handling/{pattern}", {"unit": unit})
+                self.assertEqual(self.unit(collector), "V", order)
+        with Collector(url) as collector:
+            self.assertEqual(self.unit(collector), "V")
+
+    @staticmethod
+    def unit(collector):
+        return json.loads(collector.get("/telemetry/attributes"))[0]["unit"]
+
     def test_what_has_a_name_is_changed_by_it(self):
         with self.collector() as collector:
             self.post(collector, sample(1, n=1))
