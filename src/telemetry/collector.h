@@ -163,6 +163,8 @@ tt_status tt_collector_remove_values(tt_collector *collector, tt_removal *remova
 /** Whether there are, or were, values of an attribute of a device. */
 bool tt_collector_has_values(tt_collector *collector, int device, int attribute);
 tt_handling tt_handling_default(void);
+/** Whether it handles many attributes: no attribute's identifier has * or ?. */
+bool tt_handling_is_pattern(const char *identifier);
 /** TT_INVALID: why a handling can't be set. */
 tt_status tt_handling_check(const tt_handling *handling, tt_error *error);
 /** Sets the handling of a pattern, at once. */

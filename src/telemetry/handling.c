@@ -68,6 +68,8 @@ bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch,
 
 /* --- the set --- */
 
+bool tt_handling_is_pattern(const char *identifier) { return strpbrk(identifier, "*?"); }
+
 void tt_handlings_init(tt_collector *collector) { collector->handlings = tt_handling_list(); }
 
 /** Whether a pattern goes before another one. Of equally long ones it is not the one that stands first in the list: a

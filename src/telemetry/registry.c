@@ -347,6 +347,10 @@ static tt_status rename_checked(tt_collector *collector, bool is_device, const c
     return tt_fail(error, TT_INVALID,
                    "a name is UTF-8 of at most %d bytes without control characters", NAME_BYTES);
   }
+  if (name && !is_device && tt_handling_is_pattern(identifier)) {
+    return tt_fail(error, TT_INVALID,
+                   "'%s' is a pattern, which has no name; name attributes one by one", identifier);
+  }
   pthread_mutex_lock(&collector->mutex);
   tt_status status = rename_item(collector, is_device, identifier, name, error);
   pthread_mutex_unlock(&collector->mutex);

@@ -133,6 +133,11 @@ static tt_status check(void *config, const char *where, tt_error *error) {
     char place[512];
     tt_handling handling;
     g_snprintf(place, sizeof place, "%s.attributes[%u]", where, i);
+    const tt_telemetry_attribute_keys *attribute = &keys->attributes[i];
+    if (attribute->name && tt_handling_is_pattern(attribute->attribute))
+      return tt_fail(error, TT_INVALID,
+                     "%s.name: '%s' is a pattern, which has no name; name attributes one by one",
+                     place, attribute->attribute);
     TT_TRY(read_handling(&keys->attributes[i], place, &handling, error));
   }
   for (unsigned i = 0; i < keys->forward_count; i++) {

@@ -290,7 +290,12 @@ static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_reque
   *answered = !object;
   if (!object) return TT_OK;
   tt_handling handling = tt_handling_default();
-  tt_status status = read_fit_handling(request->rest, object, &handling, error);
+  tt_status status =
+      json_object_object_get_ex(object, "name", NULL)
+          ? tt_fail(error, TT_INVALID,
+                    "name: what is set for a pattern has none; PUT /telemetry/attributes/"
+                    "IDENTIFIER names an attribute")
+          : read_fit_handling(request->rest, object, &handling, error);
   if (status == TT_OK) status = tt_collector_set_handling(routes->collector, &handling, error);
   tt_handling_clear(&handling);
   json_object_put(object);

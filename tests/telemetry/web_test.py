@@ -149,6 +149,21 @@ class Web(WithStores):
                 self.assertEqual(status, 400, body)
                 self.assertIn(reason, json.loads(answer)["error"])
 
+    def test_a_pattern_has_no_name(self):
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            collector.put("/telemetry/handling/S.d.*", {"unit": "V", "scale": 2})
+            for path, remedy in (("/telemetry/handling/S.d.*", "PUT /telemetry/attributes/IDENTIFIER"), ("/telemetry/attributes/S.d.*", "one by one")):
+                status, answer = collector.request("PUT", path, json.dumps({"name": "Level", "unit": "A"}))
+                self.assertEqual(status, 400, answer)
+                self.assertIn(remedy, json.loads(answer)["error"])
+            self.assertEqual([(each["unit"], each["scale"]) for each in json.loads(collector.get("/telemetry/handling"))], [("V", 2)])
+            self.assertEqual(json.loads(collector.get("/telemetry/attributes")), [])
+            # What is set for a pattern is replaced.
+            self.assertEqual([(each["unit"], each["scale"]) for each in collector.put("/telemetry/handling/S.d.*", {"unit": "A"})], [("A", 1)])
+        with self.assertRaisesRegex(RuntimeError, "telemetry.attributes: 'S.d.\\*' is a pattern"):
+            Collector(url, 'telemetry.attributes=[{attribute: "S.d.*", name: Level}]')
+
     def test_names_and_handling_are_kept(self):
         url = self.stores.url("sqlite")
         with Collector(url) as collector:
