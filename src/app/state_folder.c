@@ -23,8 +23,7 @@ static int make_folders(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
-                          tt_error *error) {
+void tt_state_path(const char *placed, const char *name, char *path, size_t size) {
   const char *state = getenv("XDG_STATE_HOME");
   const char *home = getenv("HOME");
   if (placed)
@@ -33,6 +32,11 @@ tt_status tt_state_folder(const char *placed, const char *name, char *path, size
     snprintf(path, size, "%s/tether/%s", state, name);
   else
     snprintf(path, size, "%s/.local/state/tether/%s", home && *home ? home : "/tmp", name);
+}
+
+tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
+                          tt_error *error) {
+  tt_state_path(placed, name, path, size);
   if (make_folders(path) != 0)
     return tt_fail(error, status_of(errno), "%s: can't make this folder: %s; set XDG_STATE_HOME",
                    path, strerror(errno));

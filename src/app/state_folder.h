@@ -6,8 +6,11 @@
 
 #include <stddef.h>
 
-/** Makes sure that a folder exists and writes its path: `placed` where the user gave one, else
- *  $XDG_STATE_HOME/tether/NAME, else ~/.local/state/tether/NAME. What is made here is its owner's alone (0700).
+/** The path of a folder: `placed` where the user gave one, else $XDG_STATE_HOME/tether/NAME, else
+ *  ~/.local/state/tether/NAME. It may not exist. */
+void tt_state_path(const char *placed, const char *name, char *path, size_t size);
+
+/** Makes sure that a folder exists and writes its path, as above. What is made here is its owner's alone (0700).
  *  TT_FULL: there is no room for it; TT_FAILED. */
 tt_status tt_state_folder(const char *placed, const char *name, char *path, size_t size,
                           tt_error *error);

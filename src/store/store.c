@@ -1,7 +1,10 @@
 /* store.c: the choice of a backend by a store's URL. */
+#include "base/log.h"
+#include "store/spool/spool.h"
 #include "store/spool/spooled.h"
 #include "store/store.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,12 +44,25 @@ bool tt_store_url_can(const char *url, tt_store_ability ability) {
   return backend && backend->abilities & ability;
 }
 
+/** What a store that was away was to get stays in the file, acknowledged, where none is opened that takes it. */
+static void warn_of_spool(const tt_store_options *options) {
+  const uint64_t left = options->spool ? tt_spool_left(options->spool) : 0;
+  if (!left) return;
+  char url[512];
+  tt_store_print_url(options->url, url, sizeof url);
+  tt_log_warning("%s: %" PRIu64
+                 " bytes of messages wait here for a store that was away, and are "
+                 "not written into %s; start once with that store, or remove the file",
+                 options->spool, left, url);
+}
+
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error) {
   const tt_store_backend *backend;
   TT_TRY(tt_store_backend_of(options->url, &backend, error));
-  return options->spool && backend->abilities & TT_STORE_REMOTE
-             ? tt_spool_around(backend, options, store, error)
-             : backend->open(options, store, error);
+  if (options->spool && backend->abilities & TT_STORE_REMOTE)
+    return tt_spool_around(backend, options, store, error);
+  warn_of_spool(options);
+  return backend->open(options, store, error);
 }
 
 void tt_store_print_url(const char *url, char *text, size_t size) {

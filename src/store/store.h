@@ -318,7 +318,8 @@ const tt_store_backend *tt_store_default_backend(void);
 bool tt_store_url_can(const char *url, tt_store_ability ability);
 /** A URL for people: without user, password and options. */
 void tt_store_print_url(const char *url, char *text, size_t size);
-/** Opens a store by its URL: see tt_store_backend.open(); with its spool, where it is remote and the options name one. */
+/** Opens a store by its URL: see tt_store_backend.open(); with its spool, where it is remote and the options name one. Where it is
+ *  not, it warns of what waits there. */
 tt_status tt_store_open(const tt_store_options *options, tt_store **store, tt_error *error);
 
 #endif

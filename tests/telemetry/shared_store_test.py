@@ -197,6 +197,25 @@ class SharedStore(WithStores):
         with Collector(url, "telemetry.spool=" + spool):
             self.assertIn("another process spools into this file; set telemetry.spool", self.refused(url, spool))
 
+    def test_what_waits_for_a_store_that_is_not_opened_is_told(self):
+        away, state = "postgresql://127.0.0.1:1/none", self.stores.file("state")
+        spool, run_spool = (f"{state}/tether/telemetry/{name}.spool" for name in ("telemetry", "run"))
+
+        def told(**more):
+            with Collector(self.stores.url("sqlite"), XDG_STATE_HOME=state, **more) as collector:
+                return [line for line in collector.log if spool in line or run_spool in line]
+
+        self.assertEqual(told(), [])
+        with Collector(away, XDG_STATE_HOME=state) as collector:
+            self.post(collector, sample("T", 1000, k=1))
+            self.assertGreater(os.path.getsize(spool), 0)
+            self.assertEqual(told(), [], "another process has it, which writes it")
+        remedy = f"{os.path.getsize(spool)} bytes of messages wait here .*; start once with that store, or remove the file"
+        self.assertRegex("".join(told()), f"{spool}: {remedy}")
+        os.rename(spool, run_spool)
+        self.assertRegex("".join(told(scene="xrp")), f"{run_spool}: {remedy}")
+        self.assertEqual(told(), [])
+
     def test_versions(self):
         """An older schema is upgraded with all that is in it, and what was stored then is known when it comes again; a newer
         one is refused."""

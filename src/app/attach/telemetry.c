@@ -27,13 +27,17 @@ static bool is_remote(const tt_telemetry_keys *keys) {
   return keys->store && tt_store_url_can(keys->store, TT_STORE_REMOTE);
 }
 
-/** A database that goes away must not stop the collecting: its spool is in the state folder unless it was placed. */
+/** A database that goes away must not stop the collecting: its spool is in the state folder unless it was placed. Where the store is a
+ *  file, what waits there is only told. */
 static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **service,
                               tt_error *error) {
   char folder[4096], path[4200];
   tt_telemetry_keys placed = *keys;
-  if (!keys->spool && is_remote(keys)) {
-    TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
+  if (!keys->spool && keys->store) {
+    if (is_remote(keys))
+      TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
+    else
+      tt_state_path(NULL, "telemetry", folder, sizeof folder);
     snprintf(path, sizeof path, "%s/run.spool", folder);
     placed.spool = path;
   }

@@ -18,18 +18,19 @@ static tt_status default_store(const char *folder, char **url, tt_error *error) 
   return tt_default_string(url, text, error);
 }
 
-/** Sets what nobody set: the port, and files in the state folder. */
+/** Sets what nobody set: the port, and files in the state folder. Where the store is a file, what waits in the spool is only
+ *  told. */
 static tt_status fill_in(tt_telemetry_keys *keys, tt_error *error) {
   char folder[4096], text[4200];
   TT_TRY(tt_default_string(&keys->listen, "127.0.0.1:5804", error));
   if (keys->store && keys->spool) return TT_OK;
-  if (!keys->store || tt_store_url_can(keys->store, TT_STORE_REMOTE)) {
+  if (!keys->store || tt_store_url_can(keys->store, TT_STORE_REMOTE))
     TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
-    if (!keys->store) TT_TRY(default_store(folder, &keys->store, error));
-    snprintf(text, sizeof text, "%s/telemetry.spool", folder);
-    TT_TRY(tt_default_string(&keys->spool, text, error));
-  }
-  return TT_OK;
+  else
+    tt_state_path(NULL, "telemetry", folder, sizeof folder);
+  if (!keys->store) TT_TRY(default_store(folder, &keys->store, error));
+  snprintf(text, sizeof text, "%s/telemetry.spool", folder);
+  return tt_default_string(&keys->spool, text, error);
 }
 
 static void say_ready(void *context, tt_telemetry *telemetry, const char *web) {

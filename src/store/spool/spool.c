@@ -405,6 +405,16 @@ tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **out, tt_err
   return TT_OK;
 }
 
+uint64_t tt_spool_left(const char *path) {
+  struct stat info;
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return 0;
+  const bool left = !fstat(file, &info) && S_ISREG(info.st_mode) && info.st_size > 0 &&
+                    !flock(file, LOCK_SH | LOCK_NB);
+  close(file);
+  return left ? (uint64_t)info.st_size : 0;
+}
+
 void tt_spool_close(tt_spool *spool) {
   if (!spool) return;
   if (spool->file >= 0) close(spool->file);

@@ -12,6 +12,8 @@ typedef struct tt_spool tt_spool;
 /** Opens or creates the file, for one process at a time. What an earlier one left in it is kept, also in the format of
  *  older versions; its end is cut where the last whole batch ends, and damage is said. */
 tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **spool, tt_error *error);
+/** Bytes that an earlier process left in a spool; 0 where another one has it open, or there is no such file. */
+uint64_t tt_spool_left(const char *path);
 /** NULL-safe. */
 void tt_spool_close(tt_spool *spool);
 
