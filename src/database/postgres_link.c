@@ -18,6 +18,7 @@ struct tt_postgres_link {
   PGconn *connection;
   bool dead;
   char code[8];
+  int64_t begun;              /**< µs, monotonic: when it was asked last */
   const atomic_bool *hurried; /**< NULL: nobody does */
   int64_t hurry_patience;     /**< µs */
 };
@@ -25,19 +26,34 @@ struct tt_postgres_link {
 /** µs between two looks whether somebody hurries. */
 #define HURRY_INTERVAL 100000
 
-/** One line, without libpq's line ends. */
-static tt_status fail(tt_postgres_link *link, const char *text, tt_error *error) {
-  char line[512];
-  snprintf(line, sizeof line, "%s", text && *text ? text : "no answer in time");
+/** Makes one line of what libpq says, without its line ends. */
+static void make_line(char *line) {
   for (char *c = line; (c = strpbrk(c, "\n\r\t"));) *c = ' ';
   for (size_t size = strlen(line); size && line[size - 1] == ' ';) line[--size] = '\0';
+}
+
+static tt_status fail(tt_postgres_link *link, const char *text, tt_error *error) {
+  char line[512];
+  snprintf(line, sizeof line, "%s", text && *text ? text : "the server gives no reason");
+  make_line(line);
   if (PQstatus(link->connection) != CONNECTION_OK) link->dead = true;
   return tt_fail(error, TT_FAILED, "postgresql: %s", line);
 }
 
 static tt_status late(tt_postgres_link *link, tt_error *error) {
   link->dead = true;
-  return fail(link, "no answer in time", error);
+  if (PQsocket(link->connection) < 0) return fail(link, "the connection is lost", error);
+  // Of a connection in the making libpq says the half of a sentence that names the server and ends with a colon.
+  char said[400], text[500];
+  snprintf(said, sizeof said, "%s", PQerrorMessage(link->connection));
+  make_line(said);
+  const size_t size = strlen(said);
+  snprintf(text, sizeof text, "%s%sno answer within %.1f s", said,
+           !size                   ? ""
+           : said[size - 1] == ':' ? " "
+                                   : "; ",
+           (double)(tt_monotonic_us() - link->begun) / 1e6);
+  return fail(link, text, error);
 }
 
 /** Waits until the socket can be read (or written). */
@@ -85,6 +101,7 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
                               tt_error *error) {
   tt_postgres_link *link = calloc(1, sizeof *link);
   if (!link) return tt_fail(error, TT_NOMEM, "out of memory");
+  link->begun = tt_monotonic_us();
   // A server whose machine does not answer is known to be away within two seconds, one that is slow has its deadline. The URL
   // goes last, so that what it says wins over these.
   const char *const keys[] = {"application_name",
@@ -98,9 +115,11 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
   link->connection = PQconnectStartParams(keys, values, 1);
   if (link->connection) PQsetNoticeProcessor(link->connection, on_notice, NULL);
   PostgresPollingStatusType state = connect_link(link, deadline);
+  const bool waited = state != PGRES_POLLING_OK && state != PGRES_POLLING_FAILED;
   if (state != PGRES_POLLING_OK || PQsetnonblocking(link->connection, 1)) {
-    tt_status status =
-        fail(link, link->connection ? PQerrorMessage(link->connection) : "out of memory", error);
+    tt_status status = !link->connection ? tt_fail(error, TT_NOMEM, "postgresql: out of memory")
+                       : waited          ? late(link, error)
+                                         : fail(link, PQerrorMessage(link->connection), error);
     tt_postgres_close(link);
     return status;
   }
@@ -228,6 +247,7 @@ static tt_status finish(tt_postgres_link *link, int64_t deadline, PGresult **out
 
 static tt_status send_statement(tt_postgres_link *link, const char *sql, int count,
                                 const char *const *parameters, int64_t deadline, tt_error *error) {
+  link->begun = tt_monotonic_us();
   int sent = count
                  ? PQsendQueryParams(link->connection, sql, count, NULL, parameters, NULL, NULL, 0)
                  : PQsendQuery(link->connection, sql);

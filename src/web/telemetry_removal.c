@@ -134,6 +134,7 @@ static void work_on(void *context, tt_web_answer *answer) {
     remove_values(job, answer);
   else
     remove_unused(job, answer);
+  answer->status = tt_telemetry_explain_store(answer->status, &answer->error);
 }
 
 bool tt_removal_answer_delete(tt_telemetry_routes *routes, const tt_web_request *request,

@@ -39,6 +39,10 @@ void tt_telemetry_status_write_metrics(void *context, GString *out);
 /** Adds the paths at which clients of InfluxDB write. */
 void tt_telemetry_influx_add(tt_telemetry_routes *routes);
 
+/** What is answered with that came of asking the store: TT_FULL, so 503, where it can't be asked, since it may be there later; `error` says
+ *  so and what to do. */
+tt_status tt_telemetry_explain_store(tt_status status, tt_error *error);
+
 /** GET of a table in any format. */
 void tt_tables_handle(void *context, const tt_web_request *request);
 /** GET of the newest value of each attribute. */

@@ -28,7 +28,14 @@ static tt_status produce_table(void *context, const tt_web_sink *sink, tt_error 
   if (status != TT_OK && status != TT_CLOSED && status != TT_NOT_FOUND && status != TT_INVALID &&
       status != TT_FULL)
     tt_log_warning("telemetry: a table was cut off: %s", error->text);
-  return status;
+  return tt_telemetry_explain_store(status, error);
+}
+
+tt_status tt_telemetry_explain_store(tt_status status, tt_error *error) {
+  if (status != TT_FAILED) return status;
+  const tt_error trouble = *error;
+  return tt_fail(error, TT_FULL, "the store can't be asked now: %.900s; try again once it can",
+                 trouble.text);
 }
 
 /** The query without the token, which is nobody's key but the server's. */

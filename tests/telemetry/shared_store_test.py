@@ -158,6 +158,20 @@ class SharedStore(WithStores):
             postgres.start()
             wait_until(lambda: not collector.status()["degraded"], "it is back")
 
+    def test_how_long_a_silent_one_was_waited_for(self):
+        reason = r"^the store can't be asked now: postgresql: .*no answer within \d+\.\d s; try again once it can$"
+        url = self.stores.url("postgresql")
+        with self.collector(url) as collector:
+            self.post(collector, sample("S", 1000, k=1))
+            self.stores.postgres.freeze(True)
+            try:
+                for method, path in ("GET", ".json"), ("DELETE", "/devices/S?data=yes"):
+                    status, answer = collector.request(method, "/telemetry" + path)
+                    self.assertEqual(status, 503, answer)
+                    self.assertRegex(json.loads(answer)["error"], reason)
+            finally:
+                self.stores.postgres.freeze(False)
+
     def refused(self, url, spool=None):
         """What a collector says that can't start."""
         result = subprocess.run([TETHER, "collect", "--store", url, "--set",

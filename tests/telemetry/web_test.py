@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import io
 import json
+import os
 import socket
 import sqlite3
 import subprocess
@@ -204,6 +205,17 @@ class Web(WithStores):
             self.assertEqual((answer["attribute"], answer["name"]), ("S.d.n", "Velocity"))
             self.assertEqual(self.names(collector), before)
             self.assertEqual(len(collector.table("device=Blue&fields=Velocity")["records"]), 1)
+
+    def test_a_file_that_is_gone_can_not_be_asked(self):
+        url = self.stores.url("sqlite")
+        with Collector(url) as collector:
+            self.post(collector, sample(1))
+            os.unlink(url.removeprefix("sqlite:"))
+            for method, path in (("GET", ".csv"), ("GET", ".json?points=10"), ("GET", "/latest.json"), ("DELETE", "/devices/W?data=yes"),
+                                 ("DELETE", "/devices/W")):
+                status, answer = collector.request(method, "/telemetry" + path)
+                self.assertEqual(status, 503, answer)
+                self.assertRegex(json.loads(answer)["error"], "^the store can't be asked now: /.*: No such file or directory; try again once it can$")
 
     def names(self, collector):
         return [[item[key] for item in json.loads(collector.get(f"/telemetry/{key}s"))] for key in ("device", "attribute")]

@@ -3,6 +3,7 @@
 
 #include <libsoup/soup.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,18 @@ static SoupMessage *new_message(const tt_clickhouse_link *link, const char *sql,
   return message;
 }
 
+/** Says what became of a connection. */
+static tt_status fail(const tt_clickhouse_link *link, const GError *trouble, const char *remedy,
+                      tt_error *error) {
+  char late[40];
+  snprintf(late, sizeof late, "no answer within %u s", link->patience);
+  return tt_fail(error, TT_FAILED, "clickhouse %s:%d: %s%s", link->shard->host, link->shard->port,
+                 !trouble ? "the answer ends too early"
+                 : g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) ? late
+                                                                              : trouble->message,
+                 remedy);
+}
+
 /** Reads to the end, or to the limit. */
 static tt_status read_all(GInputStream *stream, GCancellable *cancellable, size_t limit,
                           tt_list *answer, GError **trouble, tt_error *error) {
@@ -199,9 +212,7 @@ static tt_status take_answer(tt_clickhouse_link *link, SoupMessage *message, GIn
   const guint http_status = soup_message_get_status(message);
   tt_status status =
       read_all(stream, link->cancellable, TT_CLICKHOUSE_ANSWER, into, &trouble, error);
-  if (status == TT_FAILED)
-    tt_fail(error, TT_FAILED, "clickhouse %s:%d: %s", link->shard->host, link->shard->port,
-            trouble ? trouble->message : "the answer ends too early");
+  if (status == TT_FAILED) fail(link, trouble, "", error);
   g_clear_error(&trouble);
   if (status == TT_OK && http_status != SOUP_STATUS_OK)
     status = explain(link, http_status, into, error);
@@ -227,8 +238,7 @@ static tt_status ask_once(tt_clickhouse_link *link, const char *sql, const tt_li
     g_input_stream_close(stream, NULL, NULL);
     g_object_unref(stream);
   } else {
-    status = tt_fail(error, TT_FAILED, "clickhouse %s:%d: %s%s", link->shard->host,
-                     link->shard->port, trouble->message, way_out(link, trouble));
+    status = fail(link, trouble, way_out(link, trouble), error);
   }
   g_clear_error(&trouble);
   g_object_unref(message);
