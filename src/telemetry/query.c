@@ -148,13 +148,30 @@ typedef struct reading {
   GPtrArray *devices, *fields;
   int64_t now;
   char *cursor;
+  uint32_t given; /**< a bit for each of `keys` */
 } reading;
 
+static const char *const keys[] = {"device", "fields", "from",   "to",     "origin", "time",
+                                   "zone",   "fill",   "limit",  "format", "order",  "cursor",
+                                   "count",  "points", "bucket", "shape",  NULL};
+/** So many of them are lists, which may come in parts. */
+#define LISTS 2
+
+/** Of two values of one key, none is the one that was meant. */
+static tt_status note_given(reading *reading, const char *key, tt_error *error) {
+  int index = LISTS;
+  while (keys[index] && strcmp(keys[index], key)) index++;
+  if (!keys[index]) return TT_OK;
+  const uint32_t bit = UINT32_C(1) << index;
+  if (reading->given & bit)
+    return tt_fail(error, TT_INVALID, "%s stands there twice; give it once", key);
+  reading->given |= bit;
+  return TT_OK;
+}
+
 static tt_status take_key(reading *reading, const char *key, const char *value, tt_error *error) {
-  static const char *const keys[] = {"device", "fields", "from",   "to",     "origin", "time",
-                                     "zone",   "fill",   "limit",  "format", "order",  "cursor",
-                                     "count",  "points", "bucket", "shape",  NULL};
   tt_table_query *query = reading->query;
+  TT_TRY(note_given(reading, key, error));
   if (!strcmp(key, "device")) return add_names(reading->devices, key, value, error);
   if (!strcmp(key, "fields")) return add_names(reading->fields, key, value, error);
   if (!strcmp(key, "from"))
@@ -173,7 +190,6 @@ static tt_status take_key(reading *reading, const char *key, const char *value, 
   if (!strcmp(key, "bucket")) return take_bucket(query, value, error);
   if (!strcmp(key, "shape")) return take_choice(key, value, "wide", "tall", &query->tall, error);
   if (!strcmp(key, "cursor")) {
-    g_free(reading->cursor);
     reading->cursor = g_strdup(value);
     return TT_OK;
   }

@@ -24,9 +24,12 @@ static void check_cursor(const char *text, const tt_table_query *query, int64_t 
   char *next = g_strdup_printf("%s&cursor=%s", text, cursor);
   tt_table_query read;
   tt_error error;
-  assert(tt_table_query_parse(next, 0, &read, &error) == TT_OK);
-  assert(query->newest_first ? read.to < time : read.from > time);
-  tt_table_query_clear(&read);
+  if (tt_table_query_parse(next, 0, &read, &error) == TT_OK) {
+    assert(query->newest_first ? read.to < time : read.from > time);
+    tt_table_query_clear(&read);
+  } else {
+    assert(!strcmp(error.text, "cursor stands there twice; give it once"));
+  }
   g_free(next);
   g_free(cursor);
 }

@@ -48,7 +48,7 @@ typedef struct tt_table_query {
 tt_status tt_table_time_parse(const char *key, const char *text, int64_t now, int64_t *us,
                               tt_error *error);
 /** Reads "device=ROBO1,ROBO2&fields=Speed&from=…&to=…&fill=previous&limit=10&time=iso&origin=…" and the other keys that
- *  docs/telemetry-tables.md has (percent-encoded; NULL is empty). Keys may be repeated. `now`: µs UTC, for times such as
+ *  docs/telemetry-tables.md has (percent-encoded; NULL is empty). device and fields may be repeated. `now`: µs UTC, for times such as
  *  "-60 s". TT_INVALID says which key is wrong, or which two exclude each other. */
 tt_status tt_table_query_parse(const char *text, int64_t now, tt_table_query *query,
                                tt_error *error);

@@ -215,6 +215,17 @@ class Tables(WithStores):
             self.assertEqual(status, 400, (bad, answer))
             self.assertIn(reason, json.loads(answer)["error"], bad)
 
+    def test_a_key_that_stands_there_twice_is_refused(self):
+        for key, value in (("from", "1"), ("to", "1"), ("origin", "first"), ("time", "iso"), ("zone", "Z"), ("fill", "none"), ("limit", "1"),
+                           ("order", "oldest"), ("cursor", "after-5"), ("count", "no"), ("points", "5"), ("bucket", "day"), ("shape", "wide")):
+            status, answer = self.collector.request("GET", f"/telemetry.json?{key}={value}&{key}={value}")
+            self.assertEqual(status, 400, (key, answer[:200]))
+            self.assertIn(f"{key} stands there twice", json.loads(answer)["error"])
+        together, apart = (self.collector.table(f"time=iso&device=A{between_devices}B&fields=Speed{between_fields}S.d.turn")
+                           for between_devices, between_fields in ((",", ","), ("&device=", "&fields=")))
+        self.assertEqual(together, apart)
+        self.assertEqual(together["header"], ["Device", "Time", "Speed", "S.d.turn"])
+
     def pages(self, query, between=lambda: None):
         """The records of each page, until there are no more; what comes in meanwhile comes by `between`."""
         found, cursor = [], ""
