@@ -65,7 +65,20 @@ static tt_status take(tt_lock *lock, const char *path, tt_error *error) {
   return TT_OK;
 }
 
+/** By another name of the same file a process would find another lock, and another write-ahead log. */
+static tt_status check_names(const char *path, tt_error *error) {
+  struct stat info;
+  if (stat(path, &info) || !S_ISREG(info.st_mode) || info.st_nlink <= 1) return TT_OK;
+  return tt_fail(error, TT_FAILED,
+                 "%s: this file has %lu names (hard links), and whoever writes it by another one "
+                 "would not be noticed; remove the others (`find FOLDER -samefile FILE` shows "
+                 "them), or give a copy",
+                 path, (unsigned long)info.st_nlink);
+}
+
 tt_status tt_lock_take(tt_lock *lock, const char *path, tt_error *error) {
+  *lock = TT_LOCK_NONE;
+  TT_TRY(check_names(path, error));
   size_t size = strlen(path) + sizeof "-lock";
   *lock = (tt_lock){.file = -1, .path = malloc(size)};
   if (!lock->path) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);

@@ -201,6 +201,17 @@ static void test_one_process_has_the_lock(void **state) {
   fclose(left);
   assert_int_equal(tt_lock_take(&lock, path, &error), TT_OK);
   tt_lock_release(&lock);
+  char other[80];
+  snprintf(other, sizeof other, "%s/other", folder);
+  fclose(fopen(path, "w"));
+  assert_int_equal(link(path, other), 0);
+  assert_int_equal(tt_lock_take(&lock, path, &error), TT_FAILED);
+  assert_non_null(strstr(error.text, "has 2 names"));
+  tt_lock_release(&lock);
+  unlink(other);
+  assert_int_equal(tt_lock_take(&lock, path, &error), TT_OK);
+  tt_lock_release(&lock);
+  unlink(path);
   snprintf(path, sizeof path, "%s/none/file", folder);
   assert_int_equal(tt_lock_take(&lock, path, &error), TT_FAILED);
   assert_non_null(strstr(error.text, "can't open"));

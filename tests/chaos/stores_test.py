@@ -78,6 +78,16 @@ class OneWriter(unittest.TestCase):
             self.assertEqual(len(collector.table()["records"]), 1)
         self.assertFalse(os.path.exists(self.path + "-lock"))
 
+    def test_a_file_of_several_names_is_refused(self):
+        """Each of them would have a lock, and a write-ahead log, of its own."""
+        link = self.stores.file("link.sqlite")
+        with Collector(self.url):
+            os.link(self.path, link)
+            self.assertIn("has 2 names (hard links)", self.refused("collect", "--store", "sqlite:" + link))
+        self.assertIn("has 2 names (hard links)", self.refused("collect", "--store", self.url))
+        os.unlink(link)
+        Collector(self.url).close()
+
     def test_a_lock_that_is_only_there(self):
         """Left by one that was killed, or by anybody: not held, it says nothing."""
         collector = Collector(self.url)
