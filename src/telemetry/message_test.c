@@ -132,6 +132,9 @@ typedef struct bad {
 static const bad bads[] = {
     {"no id", "<MESSAGE time='1'/>", "no id"},
     {"empty id", "<MESSAGE id='' time='1'/>", "no id"},
+    {"long id",
+     "<MESSAGE id='a2345678b2345678c2345678d2345678e2345678f2345678g2345678h2345678i' time='1'/>",
+     "the id is longer than 64 bytes"},
     {"control character in the id", "<MESSAGE id='a&#9;b' time='1'/>", "control character"},
     {"no time", "<MESSAGE id='1'/>", "no time"},
     {"time of letters", "<MESSAGE id='1' time='soon'/>", "no number"},
