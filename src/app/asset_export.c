@@ -2,6 +2,7 @@
 
 #include "app/assemble.h"
 #include "app/guests.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "gltf/advantagescope.h"
 
@@ -30,10 +31,10 @@ static tt_status write_file(void *context, const char *folder, const char *name,
   snprintf(to->made, sizeof to->made, "%.2000s/%.255s", to->folder, folder);
   TT_TRY(make_folder(to->made, error));
   snprintf(path, sizeof path, "%.3000s/%.255s", to->made, name);
-  FILE *file = fopen(path, "wbe");
-  bool written = file && fwrite(bytes, 1, size, file) == size;
-  if (file && fclose(file) != 0) written = false;
-  if (!written) return tt_fail(error, TT_FAILED, "%s: can't write: %s", path, strerror(errno));
+  tt_output_file file;
+  TT_TRY(tt_output_file_open(path, &file, error));
+  fwrite(bytes, 1, size, file.stream);
+  TT_TRY(tt_output_file_close(&file, TT_OK, error));
   to->files++;
   return TT_OK;
 }

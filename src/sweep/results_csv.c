@@ -1,4 +1,5 @@
 /* results_csv.c: a table as CSV (RFC 4180). A file is written whole under another name first. */
+#include "base/output_file.h"
 #include "base/text.h"
 #include "sweep/results_internal.h"
 
@@ -76,31 +77,11 @@ static tt_status write_table(tt_sweep_results *results, csv *to, tt_error *error
              : TT_OK;
 }
 
-/** Into the file called `name`, from its beginning. */
-static tt_status write_to(tt_sweep_results *results, csv *to, const char *name, tt_error *error) {
-  to->file = fopen(name, "we");
-  if (!to->file) return tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
-  tt_status status = write_table(results, to, error);
-  if (fclose(to->file) && status == TT_OK)
-    status = tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
-  return status;
-}
-
-/** Links (/dev/stdout), pipes and devices are no files that another could replace. */
-static bool is_written_in_place(const char *path) {
-  struct stat there;
-  return lstat(path, &there) == 0 && !S_ISREG(there.st_mode);
-}
-
 static tt_status write_file(tt_sweep_results *results, csv *to, tt_error *error) {
-  char torn[4096];
-  if (is_written_in_place(to->path)) return write_to(results, to, to->path, error);
-  snprintf(torn, sizeof torn, "%s.part", to->path);
-  tt_status status = write_to(results, to, torn, error);
-  if (status == TT_OK && rename(torn, to->path))
-    status = tt_fail(error, TT_FAILED, "%s: can't write: %s", to->path, strerror(errno));
-  if (status != TT_OK) unlink(torn);
-  return status;
+  tt_output_file file;
+  TT_TRY(tt_output_file_open(to->path, &file, error));
+  to->file = file.stream;
+  return tt_output_file_close(&file, write_table(results, to, error), error);
 }
 
 static bool is_same_file(const char *one, const char *other) {

@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -313,6 +314,51 @@ class OneRun(unittest.TestCase):
             done = tether("export", log, "--format", "wpilog", "--output", output)
             self.assertEqual((done.returncode, b"is the log itself" in done.stderr), (2, True), done.stderr)
         self.assertEqual(log.read_bytes(), self.log.read_bytes())
+
+    def test_an_export_that_ends_early_costs_no_file(self):
+        table, part = FOLDER / "kept.csv", FOLDER / "kept.csv.part"
+        words = [TETHER, "export", self.log, "--output", table]
+        table.write_bytes(b"before")
+
+        def stays():
+            self.assertEqual(table.read_bytes(), b"before")
+
+        def limit(ignored):
+            def prepare():
+                resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN if ignored else signal.SIG_DFL)
+            return subprocess.run(words, capture_output=True, timeout=100, check=False, preexec_fn=prepare)
+
+        killed = limit(ignored=False)
+        self.assertEqual(killed.returncode, -signal.SIGXFSZ, killed.stderr)
+        stays()
+        full = limit(ignored=True)
+        self.assertEqual((full.returncode, full.stderr), (3, f"tether: {table}: can't write: File too large\n".encode()))
+        stays()
+        self.assertFalse(part.exists(), "what the killed one left is gone, too")
+        for number in signal.SIGINT, signal.SIGTERM:
+            for _ in range(50):  # until one comes in the middle
+                table.write_bytes(b"before")
+                with subprocess.Popen(words) as process:
+                    while process.poll() is None and not (part.exists() and part.stat().st_size):
+                        pass
+                    process.send_signal(number)
+                if process.returncode != 0:
+                    break
+            self.assertEqual(process.returncode, -number)
+            stays()
+            self.assertFalse(part.exists())
+        self.assertEqual(tether(*words[1:]).returncode, 0)
+        self.assertEqual(table.read_bytes(), export(self.log, "csv"))
+
+    def test_an_export_into_a_link_goes_where_it_leads(self):
+        table, link = FOLDER / "led.csv", FOLDER / "link.csv"
+        link.symlink_to(table)
+        self.assertEqual(tether("export", self.log, "--output", link).returncode, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(table.read_bytes(), export(self.log, "csv"))
+        self.assertEqual(tether("export", self.log, "--output", "/dev/stdout").stdout, table.read_bytes())
 
 
 class Programs(unittest.TestCase):

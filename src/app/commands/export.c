@@ -5,11 +5,13 @@
 #include "app/options.h"
 #include "app/progress.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "record/export.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,25 +95,53 @@ static bool is_log(const export_job *job) {
   return output.inode && output.inode == log.inode && output.device == log.device;
 }
 
-static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
-  bool shown = !job->output && isatty(STDOUT_FILENO);
-  const tt_export_sink sink = {shown ? show_piece : write_piece, show_progress, job};
-  const char *name = job->output ? job->output : "standard output";
+static tt_status check_output(const export_job *job, bool shown, tt_error *error) {
   if (shown && job->format == tt_export_mcap)
     return tt_fail(error, TT_USAGE, "mcap is not for a terminal: give --output FILE");
   if (job->output && is_log(job))
-    return tt_fail(error, TT_USAGE, "%s: is the log itself; give --output another file", name);
-  job->file = job->output ? fopen(job->output, "wbe") : stdout;
-  if (!job->file)
-    return tt_fail(error, TT_FAILED, "%s: can't write here: %s", name, strerror(errno));
+    return tt_fail(error, TT_USAGE, "%s: is the log itself; give --output another file",
+                   job->output);
+  return TT_OK;
+}
+
+static tt_status write_log(export_job *job, const tt_run_log *log, bool shown, tt_error *error) {
+  const tt_export_sink sink = {shown ? show_piece : write_piece, show_progress, job};
   job->progress = tt_progress_start("export");
   tt_status status = job->format(log, &sink);
   tt_progress_end(&job->progress);
-  bool flushed = (job->output ? fclose(job->file) : fflush(job->file)) == 0;
+  bool flushed = fflush(job->file) == 0;
   if (status == TT_FAILED || !flushed)
-    return tt_fail(error, TT_FAILED, "%s: can't write: %s", name, strerror(errno));
+    return tt_fail(error, TT_FAILED, "%s: can't write: %s",
+                   job->output ? job->output : "standard output", strerror(errno));
   return status == TT_OK ? TT_OK
                          : tt_fail(error, status, "%s: %s", job->log, tt_status_text(status));
+}
+
+/* The handler of signals sees it. */
+static tt_output_file output;
+
+/* Ends the program as if nothing had caught the signal, but half a file. */
+static void leave_no_half(int number) {
+  if (!output.in_place) unlink(output.part);
+  raise(number);
+}
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = leave_no_half, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
+  bool shown = !job->output && isatty(STDOUT_FILENO);
+  TT_TRY(check_output(job, shown, error));
+  job->file = stdout;
+  if (!job->output) return write_log(job, log, shown, error);
+  TT_TRY(tt_output_file_open(job->output, &output, error));
+  catch_signals();
+  job->file = output.stream;
+  return tt_output_file_close(&output, write_log(job, log, shown, error), error);
 }
 
 static tt_status run(int argc, char **argv, tt_error *error) {
