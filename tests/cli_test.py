@@ -372,6 +372,21 @@ class Running(unittest.TestCase):
             model.write_text("<mujoco><worldbody/>", encoding="utf-8")
             self.assertIn(f"tether: {model}: ", tether("check", str(model)).stderr)
 
+    def test_a_file_that_nothing_would_be_kept_in_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, scene, kept = (pathlib.Path(folder, name) for name in ("run.wpilog", "off.yaml", "kept.wpilog"))
+            scene.write_text("robots: [{robot: gripper}]\nrecord: {on: off}\n", encoding="utf-8")
+            ways = ((ONE, "--set", "record.on=off"), (scene,), (LOCKSTEP, "--set", "wires.lockstep-tcp.worlds=per-connection"))
+            for words, why in zip(ways, ("record.on is off", "record.on is off", "worlds: per-connection")):
+                answer = tether("run", *map(str, words), "--no-web", "--pace", "fast", "--duration", "0.1", "--record", str(log))
+                self.assertEqual(answer.returncode, 2, answer.stderr)
+                self.assertIn(f"tether: --record {log}: {why}", answer.stderr)
+                self.assertFalse(log.exists())
+            answer = tether("run", str(scene), "--no-web", "--pace", "fast", "--duration", "0.1", "--record", str(kept), "--set", "record.on=on")
+            self.assertEqual((answer.returncode, kept.exists()), (0, True), answer.stderr)
+            answer = tether("run", "--from", f"{kept}@0.05", "--no-web", "--set", "record.on=off", "--record", str(log))
+            self.assertEqual((answer.returncode, "record.on is off" in answer.stderr), (2, True), answer.stderr)
+
     def test_ready_names_every_wire_with_its_real_port(self):
         with Run(ONE) as run:
             self.assertEqual(list(run.ready), ["float-udp", "second"])

@@ -163,7 +163,9 @@ static tt_status take_option(tt_scene_options *options, int option, const char *
     case OPTION_DURATION:
       TT_TRY(check_positive("duration", value, TT_TIME, error));
       return add_setting(options, "duration", value, error);
-    case OPTION_RECORD: return add_setting(options, "record.file", value, error);
+    case OPTION_RECORD:
+      options->record = value;
+      return add_setting(options, "record.file", value, error);
     case OPTION_FROM: options->from = value; return TT_OK;
     case OPTION_FROM_STATE: options->from_state = value; return TT_OK;
     case OPTION_SAVE_STATE: options->save_state = value; return TT_OK;

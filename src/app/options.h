@@ -13,6 +13,7 @@ typedef struct tt_scene_options {
   int setting_count;
   char **owned; /**< texts made here */
   int owned_count;
+  const char *record; /**< file, which is a setting, too; NULL: none */
   bool no_web;
   bool plays_match;                    /**< a whole practice match, and no more */
   const char *from_state, *save_state; /**< files; NULL: none */

@@ -212,22 +212,47 @@ static tt_status make_fork(const tt_scene_options *options, tt_fork **fork, tt_e
   *at = 0;
   TT_TRY(tt_log_argument_path(given, path, sizeof path, error));
   TT_TRY(tt_fork_new(path, time, options->settings, options->setting_count, fork, error));
-  if (!options->no_web)
-    TT_TRY(tt_log_argument_check_token(tt_fork_lacks_token(*fork), options->settings,
-                                       options->setting_count, error));
+  if (options->no_web) return TT_OK;
+  return tt_log_argument_check_token(tt_fork_lacks_token(*fork), options->settings,
+                                     options->setting_count, error);
+}
+
+static tt_status compute(tt_fork *fork, tt_error *error) {
   tt_progress progress = tt_progress_start("run");
-  tt_status status = tt_fork_compute(*fork, tt_fork_state(*fork), show_rerun, &progress, error);
+  tt_status status = tt_fork_compute(fork, tt_fork_state(fork), show_rerun, &progress, error);
   tt_progress_end(&progress);
   return status;
 }
 
+/* Who names a file wants the run in it. */
+static tt_status check_record(const tt_scene_options *options, const tt_scene *scene,
+                              tt_error *error) {
+  const tt_record_keys *keys = tt_scene_section(scene, "record", NULL);
+  if (!options->record) return TT_OK;
+  if (!*keys->on)
+    return tt_fail(error, TT_USAGE,
+                   "--record %s: record.on is off, so nothing would be kept there; leave one of "
+                   "them out, or give --set record.on=on",
+                   options->record);
+  if (tt_runs_worlds(scene))
+    return tt_fail(error, TT_USAGE,
+                   "--record %s: worlds: per-connection has many worlds, none of which is kept; "
+                   "leave --record out",
+                   options->record);
+  return TT_OK;
+}
+
 static tt_status load(const tt_scene_options *options, tt_fork **fork, tt_scene **scene,
                       tt_error *error) {
-  if (!options->from)
-    return tt_scene_load(&tt_program_guests, options->scene, options->settings,
-                         options->setting_count, scene, error);
-  TT_TRY(make_fork(options, fork, error));
-  return tt_fork_load(*fork, NULL, 0, scene, error);
+  if (options->from) {
+    TT_TRY(make_fork(options, fork, error));
+    TT_TRY(tt_fork_load(*fork, NULL, 0, scene, error));
+  } else {
+    TT_TRY(tt_scene_load(&tt_program_guests, options->scene, options->settings,
+                         options->setting_count, scene, error));
+  }
+  TT_TRY(check_record(options, *scene, error));
+  return *fork ? compute(*fork, error) : TT_OK;
 }
 
 static tt_status run(int argc, char **argv, tt_error *error) {
