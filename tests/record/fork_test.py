@@ -76,6 +76,20 @@ class CommandLine(unittest.TestCase):
         self.assertIn("go together", tether("verify", self.log, "--until", "1", code=2))
 
 
+    def test_a_duration_that_is_over_is_refused(self):
+        """The run would make no step."""
+        scene, log, never = FOLDER / "short.yaml", FOLDER / "short.wpilog", FOLDER / "never.wpilog"
+        scene.write_text("robots: [{robot: gripper}]\nduration: 0.2 s\n")
+        run(scene, "--record", log)
+        end, remedy = FOLDER / "whole", "give a --duration above 1.500, as simulated time counts on"
+        for words, said in ((("--from", f"{self.log}@1.5", "--duration", "1"), f"whole.wpilog: goes on at 1.500 s, when a duration of 1 s is over; {remedy}"),
+                            (("--from", f"{self.log}@1.5", "--duration", "1.5"), f"whole.wpilog: goes on at 1.500 s, when a duration of 1.5 s is over; {remedy}"),
+                            (("frc2011", *WIRE, "--from-state", end, "--duration", "1"), f"{end}: goes on at 1.500 s, when a duration of 1 s is over; {remedy}"),
+                            (("--from", f"{log}@0.2"), "short.wpilog: goes on at 0.200 s, when a duration of 0.2 s is over")):
+            self.assertIn(said, tether("run", *words, "--pace", "fast", "--no-web", "--record", never, code=2))
+            self.assertFalse(never.exists())
+        self.assertIn("0.300 s simulated", run("--from", f"{log}@0.2", "--duration", "0.3"))
+
     def test_a_state_takes_the_place_of_nothing_else(self):
         """And who mistyped its name is told before the run."""
         scene, log = FOLDER / "mine.yaml", FOLDER / "kept.wpilog"

@@ -55,14 +55,28 @@ static void say_who_is_disabled(const tt_scene *scene, const tt_scene_options *o
     tt_log_info("robots begin disabled: the page Drive enables them; --match plays a match");
 }
 
+/* The state that the world has was there when the run was to be over: it would make no step. */
+static tt_status check_duration(const standing *now, const tt_scene *scene, const tt_fork *fork,
+                                tt_error *error) {
+  const tt_view *view = tt_world_view(now->world);
+  double time = tt_model_time(view->model, view->total_step);
+  if (scene->duration <= 0 || time < scene->duration - 1e-9) return TT_OK;
+  return tt_fail(error, TT_USAGE,
+                 "%s: goes on at %.3f s, when a duration of %g s is over; give a --duration above "
+                 "%.3f, as simulated time counts on",
+                 fork ? tt_fork_run(fork) : now->options.from_state, time, scene->duration, time);
+}
+
 static tt_status attach(standing *now, const tt_scene *scene, const tt_fork *fork,
                         tt_scene_choice *choice, tt_error *error) {
   const tt_scene_options *options = &now->options;
   tt_attach_context context = {
       .scene = scene, .options = options, .world = now->world, .fork = fork, .choice = choice};
-  if (options->from_state)
+  if (options->from_state) {
     TT_TRY(tt_saved_world_read(options->from_state, now->world, &now->state,
                                &context.initial_state_size, error));
+    TT_TRY(check_duration(now, scene, fork, error));
+  }
   context.initial_state = now->state;
   return tt_attach_all(&context, &now->attached, error);
 }
