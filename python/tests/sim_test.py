@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import weakref
 
 import built
 import numpy as np
@@ -556,6 +557,21 @@ class Recordings(unittest.TestCase):
         with self.assertRaises(tether.FailedError):
             tether.Scene("gripper").sim().record(self.log)  # there is something in it
         del joints
+
+    def test_it_ends_with_a_simulation_that_is_forgotten(self):
+        """At once, by the count of references, whoever still has the recording."""
+        self.addCleanup(gc.enable)
+        gc.disable()
+        sim = tether.Scene("gripper").sim()
+        recording = sim.record(self.log)
+        sim.step(30)
+        self.assertEqual(repr(recording), f"<tether.Recording to '{self.log}'>")
+        freed = weakref.ref(sim)
+        del sim
+        self.assertIsNone(freed())
+        self.assertIn("identical: 30 steps", self.verify())
+        self.assertEqual(repr(recording), f"<tether.Recording to '{self.log}' closed>")
+        recording.close()
 
 
 class Process(unittest.TestCase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Callable, NamedTuple, NoReturn
@@ -101,7 +102,7 @@ class Recording:
     or with the simulation."""
 
     def __init__(self, sim: Sim, path: str) -> None:
-        self._sim: Sim | None = sim
+        self._sim = weakref.ref(sim)  # which refers to this: who forgets the simulation ends both at once
         self._path = path
 
     @property
@@ -116,9 +117,14 @@ class Recording:
             FailedError: not all of the run is in the file (the disk was full); the text says why, and what is kept.
             BusyError: another thread is using the simulation; it goes on being recorded.
         """
-        if self._sim is not None and self._sim._pointer is not None and self._sim._recording is self:
-            self._sim._end_recording()
-        self._sim = None
+        sim = self._get()
+        if sim is not None:
+            sim._end_recording()
+
+    def _get(self) -> Sim | None:
+        """The simulation while it is being recorded."""
+        sim = self._sim()
+        return sim if sim is not None and sim._pointer is not None and sim._recording is self else None
 
     def __enter__(self) -> Recording:
         return self
@@ -127,7 +133,7 @@ class Recording:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<tether.Recording to {self._path!r}{' closed' if self._sim is None else ''}>"
+        return f"<tether.Recording to {self._path!r}{' closed' if self._get() is None else ''}>"
 
 
 class Sim:
