@@ -263,6 +263,13 @@ class Arrays(unittest.TestCase):
         self.assertIn("world", {name.lower() for name in names} | {sim.bodies[0].name.lower()})
         self.assertEqual(contacts.dtype.itemsize, ctypes.sizeof(tether._library.Contact))
 
+    def test_lists_of_names_are_not_remembered_without_end(self):
+        names = [item.name for item in self.sim.signal_items]
+        values = dict(zip(names, self.sim.read(names)))
+        for some in itertools.islice(itertools.permutations(names, 3), 2500):
+            self.assertEqual(self.sim.read(some).tolist(), [values[name] for name in some])
+        self.assertLessEqual(len(self.sim._known), 1000)
+
     def test_views_outlive_nothing(self):
         """Closed or forgotten, a simulation stays while something shows its memory; then it is freed."""
         freed = []

@@ -56,6 +56,9 @@ CONTACT = np.dtype([("body_a", np.int32), ("body_b", np.int32), ("position", np.
 overlap."""
 
 
+_MOST_KNOWN = 1000  # lists of names; who has always other ones looks them up anew
+
+
 class _Resolved(NamedTuple):
     """Names that were resolved, with memory of their own for values."""
 
@@ -321,7 +324,10 @@ class Sim:
         except TypeError:  # nothing that could be a list of names
             raise _errors.InvalidError(f"names: {names!r}, units: {units!r}; give texts") from None
         if known is None:
-            known = self._known[key] = self._resolve(what, _arrays.names("names", names), units)
+            known = self._resolve(what, _arrays.names("names", names), units)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = known
         return known
 
     def _units_of(self, what: str, names: tuple[str, ...], units: Mapping[str, str] | None) -> list[str | None] | None:
