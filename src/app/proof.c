@@ -3,6 +3,7 @@
 #include "app/versions.h"
 #include "base/text.h"
 #include "record/checksum.h"
+#include "record/unpack.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +27,11 @@ tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, double u
   size_t size = tt_run_log_size(log);
   tt_checksum_result found = tt_checksum_verify(tt_run_log_data(log), size);
   if (!found.any && !tt_run_log_find(log, TT_CHECKSUM_ENTRY)) {
+    if (!tt_unpack_finds_files(log))
+      return tt_fail(error, TT_INVALID,
+                     "%s: does not say what was run: it was cut off within its first bytes, or "
+                     "another program wrote it",
+                     path);
     if (out) tt_print(out, "bytes: not hashed when they were written, by an older program\n");
     return TT_OK;
   }

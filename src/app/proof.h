@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /** Is the file the one that was written? Says to `out` (NULL: nobody) how much of it was hashed. TT_INVALID: some of it was changed, of
- *  what stands before `until` s of the run. */
+ *  what stands before `until` s of the run; or there is nothing of a run. */
 tt_status tt_proof_check_bytes(const char *path, const tt_run_log *log, double until, FILE *out,
                                tt_error *error);
 /** Says what a replay that has ended came to. TT_DIFFERS: `world` did not do what the log says; TT_VERSION: nor could it have

@@ -50,12 +50,24 @@ static void find_data(tt_unpacked *unpacked, const char *path) {
     unpacked->data = NULL;
 }
 
+static bool is_file(const tt_run_entry *entry) {
+  return entry->name && strncmp(entry->name, FILES, strlen(FILES)) == 0;
+}
+
+bool tt_unpack_finds_files(const tt_run_log *log) {
+  uint32_t count;
+  const tt_run_entry *entries = tt_run_log_entries(log, &count);
+  for (uint32_t i = 1; i < count; i++)
+    if (is_file(&entries[i])) return true;
+  return false;
+}
+
 static tt_status unpack_files(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
   uint32_t count;
   const tt_run_entry *entries = tt_run_log_entries(cursor->log, &count);
   for (uint32_t i = 1; i < count; i++) {
     tt_wpilog_record record;
-    if (!entries[i].name || strncmp(entries[i].name, FILES, strlen(FILES)) != 0) continue;
+    if (!is_file(&entries[i])) continue;
     if (!tt_run_cursor_value(cursor, i, &record)) continue;
     const char *path = entries[i].name + strlen(FILES);
     TT_TRY(write_file(unpacked->scratch.folder, path, &record, error));
@@ -81,7 +93,9 @@ static tt_status copy_settings(struct json_object *run, tt_unpacked *unpacked) {
 static tt_status read_run(const tt_run_cursor *cursor, tt_unpacked *unpacked, tt_error *error) {
   struct json_object *run = tt_run_cursor_json(cursor, "/tether/run");
   if (!run)
-    return tt_fail(error, TT_INVALID, "the log does not say what was run: it is not one of ours");
+    return tt_fail(error, TT_INVALID,
+                   "the log does not say what was run: it was cut off within its first bytes, or "
+                   "another program wrote it");
   const char *scene = tt_json_text(run, "scene_file");
   struct json_object *left_out;
   unpacked->lacks_token = json_object_object_get_ex(run, "token_left_out", &left_out) &&

@@ -16,6 +16,9 @@ typedef struct tt_unpacked {
   bool lacks_token; /**< its scene had a token, which the log does not keep */
 } tt_unpacked;
 
+/** Whether files of a scene are in the log. Its beginning has not said any yet, nor has a log of another program. */
+bool tt_unpack_finds_files(const tt_run_log *log);
+
 /** TT_INVALID when the log does not keep its scene. */
 tt_status tt_unpack(const tt_run_log *log, tt_unpacked *unpacked, tt_error *error);
 void tt_unpacked_remove(tt_unpacked *unpacked);

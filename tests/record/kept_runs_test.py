@@ -284,6 +284,16 @@ class OneRun(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(b"does not keep all files of its scene: it was cut off", done.stderr)
 
+    def test_a_log_cut_within_its_first_bytes_says_so(self):
+        cut = FOLDER / "first.wpilog"
+        checksum = self.data.index(b"/tether/checksum")
+        for sizes, why in ((range(1, 12), b"this is no WPILOG file"), (range(12, 20), b"the file ends within its header"),
+                           (range(40, checksum, 13), b"does not say what was run: it was cut off within its first bytes, or another program wrote it")):
+            for size in sizes:
+                cut.write_bytes(self.data[:size])
+                done = tether("verify", cut)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b"tether: %s: %s\n" % (bytes(cut), why)), size)
+
     def test_a_log_cut_anywhere_reads_up_to_the_cut(self):
         cut = FOLDER / "cut.wpilog"
         whole = len(self.data)
