@@ -419,8 +419,38 @@ class Running(unittest.TestCase):
                 self.assertEqual(status, 0, said)
                 return time.monotonic() - asked
         for scene in (ONE, LOCKSTEP):  # running, and waiting for a first client
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 at_best(lambda scene=scene, number=number: end(scene, number), 1)
+
+    def test_a_closed_terminal_ends_it_in_order(self):
+        """Its recording is whole; and under nohup it goes on."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, "run.wpilog")
+            terminal, there = pty.openpty()
+            process = subprocess.Popen([TETHER, "run", ONE, "--no-web", "--record", str(log)], stdin=there, stdout=there, stderr=there,
+                                       env=ENVIRONMENT, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            self.addCleanup(process.kill)
+            os.close(there)
+            said = b""
+            while b"ready" not in said:
+                said += os.read(terminal, 1000)
+            os.close(terminal)
+            self.assertEqual(process.wait(PATIENCE), 0)
+            answer = tether("export", str(log), "--format", "summary")
+            self.assertIn('outcome: "ended"', answer.stdout, answer.stderr)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        with Run(LOCKSTEP) as run:
+            ignored = re.search(r"SigIgn:\s*(\w+)", pathlib.Path(f"/proc/{run.process.pid}/status").read_text(encoding="ascii"))[1]
+            self.assertTrue(int(ignored, 16) & 1 << (signal.SIGHUP - 1))
+            run.process.send_signal(signal.SIGHUP)
+            with socket.create_connection(run.address("lockstep-tcp"), PATIENCE) as client:
+                for frame in range(3):
+                    self.assertEqual(struct.unpack(">Qf", receive(client, 12))[0], frame)
+                    client.sendall(struct.pack(">f", 0.1))
+            run.process.send_signal(signal.SIGTERM)
+            status, said = run.finish()
+            self.assertEqual(status, 0, said)
 
     def test_too_few_descriptors_are_said(self):
         def tell(soft, hard, *arguments):

@@ -1,6 +1,7 @@
 /* drive.c: a world that stands is run until it ends, a signal comes, or something fails. */
 #include "app/drive.h"
 
+#include "app/end_signals.h"
 #include "app/status_line.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -44,9 +45,7 @@ static void forget_world(void) {
 bool tt_stop_asked(void) { return atomic_load(&first_signal) != 0; }
 
 void tt_catch_signals(void) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  tt_end_signals_catch(on_signal, 0);
   signal(SIGPIPE, SIG_IGN);
 }
 

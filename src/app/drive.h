@@ -4,7 +4,7 @@
 
 #include "app/attach/attach.h"
 
-/** From here on SIGINT and SIGTERM end a run in order. Before anything is loaded. */
+/** From here on SIGINT, SIGTERM and SIGHUP (end_signals.h) end a run in order. Before anything is loaded. */
 void tt_catch_signals(void);
 /** Has a signal come since? Any thread. */
 bool tt_stop_asked(void);

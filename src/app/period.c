@@ -1,6 +1,8 @@
 /* period.c: the loop of programs that do something every period. See period.h. */
 #include "app/period.h"
 
+#include "app/end_signals.h"
+
 #include <signal.h>
 
 static tt_net *woken;
@@ -15,10 +17,7 @@ static void on_signal(int number) {
 void tt_period_catch_signals(tt_net *net) {
   woken = net;
   stopped = 0;
-  struct sigaction action = {.sa_handler = on_signal};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  tt_end_signals_catch(on_signal, 0);
 }
 
 bool tt_period_serve(tt_net *net, uint64_t until) {

@@ -1,12 +1,12 @@
 /* period.h: the loop of programs that do something every period: absolute deadlines on the wall clock, sockets served
- * in between, ended by SIGINT or SIGTERM.
+ * in between, ended by SIGINT, SIGTERM or SIGHUP.
  */
 #ifndef TT_APP_PERIOD_H
 #define TT_APP_PERIOD_H
 
 #include "net/net.h"
 
-/** Catches SIGINT and SIGTERM from now on: the waits below then end at once. `net` must stay until the process ends its
+/** Catches SIGINT, SIGTERM and SIGHUP (end_signals.h) from now on: the waits below then end at once. `net` must stay until the process ends its
  *  loop. */
 void tt_period_catch_signals(tt_net *net);
 

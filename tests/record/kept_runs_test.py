@@ -347,7 +347,7 @@ class OneRun(unittest.TestCase):
         self.assertEqual((full.returncode, full.stderr), (3, f"tether: {table}: can't write: File too large\n".encode()))
         stays()
         self.assertFalse(part.exists(), "what the killed one left is gone, too")
-        for number in signal.SIGINT, signal.SIGTERM:
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             for _ in range(50):  # until one comes in the middle
                 table.write_bytes(b"before")
                 with subprocess.Popen(words) as process:

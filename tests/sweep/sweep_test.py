@@ -211,7 +211,7 @@ class Sweep(unittest.TestCase):
 
     def test_a_signal_ends_it_in_order(self):
         plan = self.path("gripper.yaml", LONG.replace("100000 s", "50 ms") + "repeat: 100000\n")
-        for number in signal.SIGINT, signal.SIGTERM:
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             table = self.path(f"{number}.sqlite")
             process = self.start(plan, "--output", table, "--json", "--jobs", 2)
             said = json.loads(process.stdout.readline())

@@ -1,6 +1,7 @@
 /* export.c: `tether export`: a kept run as a file that other programs read. */
 #include "app/asset_export.h"
 #include "app/commands/command.h"
+#include "app/end_signals.h"
 #include "app/log_argument.h"
 #include "app/options.h"
 #include "app/progress.h"
@@ -126,20 +127,13 @@ static void leave_no_half(int number) {
   raise(number);
 }
 
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = leave_no_half, .sa_flags = (int)SA_RESETHAND};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
-
 static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
   bool shown = !job->output && isatty(STDOUT_FILENO);
   TT_TRY(check_output(job, shown, error));
   job->file = stdout;
   if (!job->output) return write_log(job, log, shown, error);
   TT_TRY(tt_output_file_open(job->output, &output, error));
-  catch_signals();
+  tt_end_signals_catch(leave_no_half, (int)SA_RESETHAND);
   job->file = output.stream;
   return tt_output_file_close(&output, write_log(job, log, shown, error), error);
 }

@@ -1,5 +1,6 @@
 #include "app/sweep/worker.h"
 
+#include "app/end_signals.h"
 #include "app/sweep/frame.h"
 #include "app/sweep/maker.h"
 #include "base/log.h"
@@ -73,18 +74,16 @@ static void work(const tt_sweep_plan *plan, const char *log_folder, int orders, 
   tt_sweep_maker_free(maker);
 }
 
-/* The sweep decides when its workers end: a terminal's Ctrl-C comes to all of them. A handler, since programs that a worker starts
+/* The sweep decides when its workers end: a terminal's Ctrl-C, or its end, comes to all of them. A handler, since programs that a worker starts
  * would inherit that a signal is ignored. */
 static void leave_it(int number) { (void)number; }
 
 /* From here on the process has nothing of its parent's but memory, standard error, and its two pipes. */
 static void become_worker(pid_t parent, int *orders, int *answers) {
-  const struct sigaction action = {.sa_handler = leave_it, .sa_flags = SA_RESTART};
   prctl(PR_SET_NAME, "tether-worker"); /* for ps and top */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0); /* it ended before */
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  tt_end_signals_catch(leave_it, SA_RESTART);
   signal(SIGPIPE, SIG_IGN);
   int nothing = open("/dev/null", O_RDWR);
   dup2(nothing, STDIN_FILENO);

@@ -1,7 +1,6 @@
 #include "app/telemetry/ending.h"
 
-#include <signal.h>
-#include <stddef.h>
+#include "app/end_signals.h"
 
 static volatile sig_atomic_t ended;
 
@@ -11,10 +10,7 @@ static void on_signal(int number) {
 }
 
 void tt_telemetry_catch_end(void) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  tt_end_signals_catch(on_signal, (int)SA_RESETHAND | SA_RESTART);
 }
 
 bool tt_telemetry_is_ended(void) { return ended; }

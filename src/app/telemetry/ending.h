@@ -1,4 +1,4 @@
-/* ending.h: SIGINT and SIGTERM ask work on a store to end where it may. */
+/* ending.h: SIGINT, SIGTERM and SIGHUP (app/end_signals.h) ask work on a store to end where it may. */
 #ifndef TT_APP_TELEMETRY_ENDING_H
 #define TT_APP_TELEMETRY_ENDING_H
 

@@ -1,5 +1,6 @@
 #include "app/telemetry/serving.h"
 
+#include "app/end_signals.h"
 #include "base/log.h"
 #include "telemetry/nats/input.h"
 #include "web/pages.h"
@@ -48,9 +49,7 @@ typedef struct program {
 } program;
 
 static void block_signals(sigset_t *ends) {
-  sigemptyset(ends);
-  sigaddset(ends, SIGINT);
-  sigaddset(ends, SIGTERM);
+  tt_end_signals_get(ends);
   pthread_sigmask(SIG_BLOCK, ends, NULL);  // every thread that is started inherits it
   signal(SIGPIPE, SIG_IGN);
 }

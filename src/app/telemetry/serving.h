@@ -30,7 +30,7 @@ typedef struct tt_serving {
   void (*say_end)(void *context, const tt_collector_stats *stats);
   void *context;
 } tt_serving;
-/** Opens everything and serves it until SIGINT or SIGTERM. Once in a process, whose threads are all begun here. */
+/** Opens everything and serves it until SIGINT, SIGTERM or SIGHUP. Once in a process, whose threads are all begun here. */
 tt_status tt_serve(const tt_serving *serving, tt_error *error);
 
 #endif
