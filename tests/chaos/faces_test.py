@@ -466,7 +466,7 @@ class Faces(unittest.TestCase):
                 for file in pathlib.Path(folder).iterdir():
                     file.unlink()
                 status, text = request(tether.addresses["web"] + "/telemetry.csv")
-                self.assertEqual(status, 500, text)
+                self.assertEqual(status, 503, text)
                 self.assertTrue(json.loads(text)["error"])
 
     def test_what_goes_out_as_xml_is_xml(self):
