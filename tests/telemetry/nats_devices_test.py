@@ -127,6 +127,21 @@ class Devices(WithNats):
         collector.wait_stored(4)
         self.assertEqual(len([line for line in collector.log if "only subjects that begin with _INBOX are answered" in line]), 1)
 
+    def test_devices_of_another_account(self):
+        """The server makes other subjects of their inboxes."""
+        accounts = ("accounts { COLLECTOR { jetstream: enabled, users: [{user: ann, password: a}], exports: [{service: \"tether.ask.>\"}] }\n"
+                    "DEVICES { users: [{user: bob, password: b}], imports: [{service: {account: COLLECTOR, subject: \"tether.ask.>\"}}] } }\n")
+        server = Nats(more=accounts)
+        self.addCleanup(server.close)
+        collector = Collector(self.url, f"telemetry.nats={server.url.replace('//', '//ann:a@')}")
+        self.addCleanup(collector.kill)
+        one, another = Client(server, user="ann", password="a"), Client(server, user="bob", password="b")
+        for client in one, another:
+            self.addCleanup(client.close)
+        wait_until(lambda: one.request("tether.ask.nobody", ""), "a collector answers")
+        text = "<MESSAGE id='D' time='1'><S time='0'><d n='1'/></S></MESSAGE>"
+        self.assertEqual(json.loads(another.request("tether.ask.D", text)), {"stored": 1, "refused": 0, "reasons": []})
+
     def test_what_is_asked_while_the_store_stands(self):
         """Answers that wait have an end, also where nothing of their messages does."""
         count = 25000

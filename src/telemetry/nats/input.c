@@ -145,12 +145,20 @@ static const char *token_of(const tt_nats_input *input, const ear *at, natsMsg *
   return strchr(token, '.') ? "" : token;  // a dot in an identifier is %2E
 }
 
+/** Whether it is an inbox, or stands for one: the server makes other subjects of those of other accounts, and of other clusters, where
+ *  they are "_GR_.CLUSTER.SERVER.INBOX". */
+static bool is_inbox(const char *reply) {
+  if (g_str_has_prefix(reply, "_GR_."))
+    for (int dots = 0; dots < 3 && *reply; reply++) dots += *reply == '.';
+  return g_str_has_prefix(reply, INBOX) || g_str_has_prefix(reply, "_R_.");
+}
+
 /** Where its answer is asked for; NULL: nowhere. The collector may publish where the device may not, so that an answer goes to an inbox
  *  alone, as clients have them. */
 static const char *reply_of(const ear *at, natsMsg *message) {
   tt_nats_input *input = at->input;
   const char *reply = natsMsg_GetReply(message);
-  if (!at->asks || !reply || g_str_has_prefix(reply, INBOX)) return reply;
+  if (!at->asks || !reply || is_inbox(reply)) return reply;
   if (!atomic_exchange(&input->misled, true))
     tt_log_warning(
         "nats: %.64s is asked with answers to %.64s; only subjects that begin with " INBOX
