@@ -8,7 +8,7 @@
  *  it ignored, as nohup does. */
 void tt_end_signals_get(sigset_t *signals);
 
-/** From now on `handler` is called for each of them. `flags`: of sigaction(). */
+/** From now on `handler` is called for each of them. `flags`: of sigaction(); SA_RESETHAND is not for SIGHUP, which may come twice. */
 void tt_end_signals_catch(void (*handler)(int number), int flags);
 
 #endif

@@ -15,9 +15,10 @@ typedef struct tt_output_file {
   char part[PATH_MAX]; /**< where it is written, unless in place */
 } tt_output_file;
 
-/** Begins the file at `path`, a text that stays. It is written as PATH.part, which takes its place and permissions at the end: what
- *  is there stays as it is until then, and a program that is killed leaves no half of it. Written in place are links (/dev/stdout),
- *  pipes and devices, which no file can replace, and a file whose folder lets no other be made. TT_FAILED with "PATH: can't write:
+/** Begins the file at `path`, a text that stays. It is written as PATH.part (PATH.part2 and so on where that is there), which
+ *  takes its place and permissions at the end: what is there stays as it is until then, and a program that is killed leaves no half of it.
+ *  Written in place are links (/dev/stdout), pipes and devices, which no file can replace, and a file whose folder lets no other be
+ *  made; copied into at the end is one that can't be replaced. TT_FAILED with "PATH: can't write:
  *  why". Any thread. */
 tt_status tt_output_file_open(const char *path, tt_output_file *to, tt_error *error);
 

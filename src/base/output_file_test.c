@@ -2,12 +2,14 @@
 #include "base/output_file.h"
 #include "base/scratch.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -66,12 +68,13 @@ static void what_failed_leaves_nothing(void **state) {
   (void)state;
   tt_output_file to;
   write_text(path, "old");
-  write_text(part, "of one that was killed");
+  write_text(part, "of another one");
   assert_int_equal(tt_output_file_open(path, &to, NULL), TT_OK);
   assert_true(fputs("half", to.stream) >= 0);
   assert_int_equal(tt_output_file_close(&to, TT_DIFFERS, NULL), TT_DIFFERS);
   expect(path, "old");
-  assert_int_not_equal(access(part, F_OK), 0);
+  expect(part, "of another one");
+  assert_int_equal(unlink(part), 0);
   assert_int_equal(unlink(path), 0);
   assert_int_equal(tt_output_file_open(path, &to, NULL), TT_OK);
   assert_int_equal(tt_output_file_close(&to, TT_FAILED, NULL), TT_FAILED);
@@ -97,6 +100,36 @@ static void links_and_devices_stay(void **state) {
   assert_string_equal(error.text, "/dev/full: can't write: No space left on device");
 }
 
+static void two_at_once_are_both_whole(void **state) {
+  (void)state;
+  tt_output_file one, two;
+  assert_int_equal(tt_output_file_open(path, &one, NULL), TT_OK);
+  assert_int_equal(tt_output_file_open(path, &two, NULL), TT_OK);
+  assert_true(fputs("one", one.stream) >= 0 && fputs("two", two.stream) >= 0);
+  assert_int_equal(tt_output_file_close(&one, TT_OK, NULL), TT_OK);
+  expect(path, "one");
+  assert_int_equal(tt_output_file_close(&two, TT_OK, NULL), TT_OK);
+  expect(path, "two");
+}
+
+/* As of a container, or of another user in a folder like /tmp. */
+static void what_can_not_be_replaced_is_written(void **state) {
+  (void)state;
+  tt_output_file to;
+  write_text(path, "the older one");
+  if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+      mount(path, path, NULL, MS_BIND, NULL)) {
+    print_message("skipped: no right to mount\n");
+    return;
+  }
+  assert_int_equal(tt_output_file_open(path, &to, NULL), TT_OK);
+  assert_true(fputs("new", to.stream) >= 0);
+  assert_int_equal(tt_output_file_close(&to, TT_OK, NULL), TT_OK);
+  assert_int_equal(umount(path), 0);
+  expect(path, "new");
+  assert_int_not_equal(access(part, F_OK), 0);
+}
+
 static void no_folder_is_said(void **state) {
   (void)state;
   tt_output_file to;
@@ -111,6 +144,9 @@ int main(void) {
                                       close_scratch),
       cmocka_unit_test_setup_teardown(what_failed_leaves_nothing, open_scratch, close_scratch),
       cmocka_unit_test_setup_teardown(links_and_devices_stay, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(two_at_once_are_both_whole, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(what_can_not_be_replaced_is_written, open_scratch,
+                                      close_scratch),
       cmocka_unit_test(no_folder_is_said),
   };
   return cmocka_run_group_tests_name("output_file", tests, NULL, NULL);

@@ -10,6 +10,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -343,10 +344,13 @@ class OneRun(unittest.TestCase):
         killed = limit(ignored=False)
         self.assertEqual(killed.returncode, -signal.SIGXFSZ, killed.stderr)
         stays()
+        left = part.read_bytes()
         full = limit(ignored=True)
         self.assertEqual((full.returncode, full.stderr), (3, f"tether: {table}: can't write: File too large\n".encode()))
         stays()
-        self.assertFalse(part.exists(), "what the killed one left is gone, too")
+        self.assertEqual(part.read_bytes(), left, "it may be somebody's")
+        self.assertFalse(part.with_name("kept.csv.part2").exists())
+        part.unlink()
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             for _ in range(50):  # until one comes in the middle
                 table.write_bytes(b"before")
@@ -361,6 +365,24 @@ class OneRun(unittest.TestCase):
             self.assertFalse(part.exists())
         self.assertEqual(tether(*words[1:]).returncode, 0)
         self.assertEqual(table.read_bytes(), export(self.log, "csv"))
+
+    def test_a_log_whose_name_ends_in_part_is_exported(self):
+        log, table = FOLDER / "half.csv.part", FOLDER / "half.csv"
+        shutil.copy(self.log, log)
+        self.assertEqual(tether("export", log, "--output", table).returncode, 0)
+        self.assertEqual(log.read_bytes(), pathlib.Path(self.log).read_bytes())
+        self.assertEqual(table.read_bytes(), export(log, "csv"))
+
+    def test_an_export_in_the_background_is_not_interrupted(self):
+        """A shell has SIGINT ignored for what a script runs so."""
+        pipe = FOLDER / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen([TETHER, "export", self.log, "--output", pipe],
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as process, open(pipe, "rb") as read:
+            first = read.read(1)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(first + read.read(), export(self.log, "csv"))
+        self.assertEqual(process.returncode, 0)
 
     def test_an_export_into_a_link_goes_where_it_leads(self):
         table, link = FOLDER / "led.csv", FOLDER / "link.csv"

@@ -124,7 +124,16 @@ static tt_output_file output;
 /* Ends the program as if nothing had caught the signal, but half a file. */
 static void leave_no_half(int number) {
   if (!output.in_place) unlink(output.part);
+  signal(number, SIG_DFL);
   raise(number);
+}
+
+/* But those that who started it wants ignored, as a shell does for what a script runs in the background. */
+static void catch_ends(void) {
+  struct sigaction interrupt;
+  sigaction(SIGINT, NULL, &interrupt);
+  tt_end_signals_catch(leave_no_half, 0);
+  if (interrupt.sa_handler == SIG_IGN) signal(SIGINT, SIG_IGN);
 }
 
 static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *error) {
@@ -133,7 +142,7 @@ static tt_status write_file(export_job *job, const tt_run_log *log, tt_error *er
   job->file = stdout;
   if (!job->output) return write_log(job, log, shown, error);
   TT_TRY(tt_output_file_open(job->output, &output, error));
-  tt_end_signals_catch(leave_no_half, (int)SA_RESETHAND);
+  catch_ends();
   job->file = output.stream;
   return tt_output_file_close(&output, write_log(job, log, shown, error), error);
 }
