@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /** Small batches are read together up to about this. */
@@ -360,6 +361,16 @@ static tt_status look_through(tt_spool *spool, uint64_t size, tt_error *error) {
   return status == TT_END || status == TT_AGAIN ? TT_OK : status;
 }
 
+/** Somebody who looks what is in it has it for a moment (tt_spool_left()). */
+static bool lock(int file) {
+  const struct timespec moment = {.tv_nsec = 10000000};
+  for (int tries = 0; tries < 10; tries++) {
+    if (!flock(file, LOCK_EX | LOCK_NB)) return true;
+    nanosleep(&moment, NULL);
+  }
+  return false;
+}
+
 /** Opens the file, which must be nobody else's. On failure nothing is open. */
 static tt_status open_file(const char *path, int *file, struct stat *info, tt_error *error) {
   *file = -1;
@@ -368,7 +379,7 @@ static tt_status open_file(const char *path, int *file, struct stat *info, tt_er
   tt_status status = TT_OK;
   if (*file < 0 || fstat(*file, info)) {
     status = tt_fail(error, TT_FAILED, "%s: can't open the spool: %s", path, strerror(errno));
-  } else if (flock(*file, LOCK_EX | LOCK_NB)) {
+  } else if (!lock(*file)) {
     status = tt_fail(
         error, TT_FAILED,
         "%s: another process spools into this file; set telemetry.spool to one of its own", path);

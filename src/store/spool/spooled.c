@@ -17,8 +17,9 @@
 
 /** µs from what could not be written to the next try, since each reads the spool. */
 #define RETRY_INTERVAL 300000
-/** Who sends waits while it is tried: where a try takes long, so many times as long nothing is tried. */
+/** Who sends waits while it is tried: where a try takes long, so many times as long nothing is tried, but not longer than that (µs). */
 #define PAUSE 3
+#define LONGEST_PAUSE 30000000
 #define CATCHING_UP "what was spooled is being written"
 
 typedef struct spooled_store {
@@ -77,7 +78,8 @@ static void note_away(spooled_store *store, const char *reason) {
 /** What began then (µs, monotonic) was tried in vain. */
 static void put_off(spooled_store *store, int64_t begun) {
   const int64_t now = tt_monotonic_us(), pause = PAUSE * (now - begun);
-  store->next_try = now + (pause > RETRY_INTERVAL ? pause : RETRY_INTERVAL);
+  const int64_t bounded = pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE;
+  store->next_try = now + (bounded > RETRY_INTERVAL ? bounded : RETRY_INTERVAL);
 }
 
 /** The same, since the inner store is away. */
