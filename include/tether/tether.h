@@ -68,7 +68,8 @@ typedef struct tether_scene tether_scene;
 typedef struct tether_sim tether_sim;
 typedef struct tether_batch tether_batch;
 
-/** A signal or command of one simulation's scene, resolved once: plain data, valid in every simulation of that scene. */
+/** A signal or command of one simulation's scene, resolved once: plain data, valid in every simulation of that scene. Scenes
+ *  whose signals, commands and values have the same names share their handles; those of another scene are refused. */
 typedef struct tether_handle {
   uint32_t kind, index;
   double scale; /**< SI per unit */

@@ -410,7 +410,7 @@ static tether_status with_unit(const tether_batch *batch, const tether_handle *o
                                const char *unit, tether_handle *handle, tether_error *error) {
   const tether_sim *sim = batch->sims[0];
   tether_item item;
-  if (old->kind == LIBRARY_COMMAND) {
+  if ((old->kind & LIBRARY_KINDS) == LIBRARY_COMMAND) {
     tether_sim_command_item(sim, (int)old->index, &item);
     return tether_command_find(sim, item.name, unit, handle, error);
   }

@@ -31,6 +31,7 @@ struct tether_scene {
   pthread_mutex_t lock;   /**< of the pattern and the keys */
   tt_scene_settings keys; /**< of the first who asked; empty before */
   tt_sim *pattern;        /**< never stepped: simulations are clones of it; NULL before the first */
+  uint32_t handles;       /**< the mark of its handles, once there is the pattern */
 };
 
 /** Who may end a call early. */
@@ -60,8 +61,15 @@ struct tether_sim {
   library_surroundings surroundings;
 };
 
-/** What a tether_handle is of. */
-enum { LIBRARY_SIGNAL = 1, LIBRARY_COMMAND, LIBRARY_VALUE };
+/** What a tether_handle is of: the lowest bits of its kind. The others are the mark of its scene. */
+enum { LIBRARY_SIGNAL = 1, LIBRARY_COMMAND, LIBRARY_VALUE, LIBRARY_KINDS = 3 };
+
+/** A handle of this scene's. */
+tether_handle library_handle(const tether_sim *sim, int kind, int index);
+/** TETHER_INVALID: it isn't the handle of one of these `count`, and why; it is ARGUMENT[number]. */
+tether_status library_check_handle(const tether_sim *sim, const tether_handle *handle, int kind,
+                                   int count, const char *argument, int number,
+                                   tether_error *error);
 
 /** "" for the arena's and the world's. */
 const char *library_robot_name(const tt_sim *sim, int robot);

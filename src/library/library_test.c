@@ -239,6 +239,38 @@ static void what_is_wrong_is_named(void **state) {
   tether_scene_free(scene);
 }
 
+/* Their numbers mean something else there. */
+static void handles_of_another_scene_are_refused(void **state) {
+  (void)state;
+  tether_scene *scenes[] = {load("gripper"), load("frc2011"), load("gripper")};
+  tether_sim *one = sim_of(scenes[0]), *other = sim_of(scenes[1]), *same = sim_of(scenes[2]);
+  tether_handle command, signal, of_value;
+  tether_item item;
+  double value = 0.1;
+  good(tether_command_find(one, "swivel.velocity", NULL, &command, &error));
+  good(tether_signal_find(one, "swivel.position", NULL, &signal, &error));
+  good(tether_sim_value_item(one, 0, &item));
+  good(tether_value_find(one, item.name, NULL, &of_value, &error));
+  const uint64_t hash = tether_sim_hash(other);
+  assert_int_equal(tether_sim_apply(other, &command, &value, 1, &error), TETHER_INVALID);
+  assert_string_equal(error.text, "commands[0]: a handle of another scene");
+  assert_int_equal(tether_sim_read_commands(other, &command, &value, 1, &error), TETHER_INVALID);
+  assert_int_equal(tether_sim_read(other, &signal, &value, 1, &error), TETHER_INVALID);
+  assert_string_equal(error.text, "signals[0]: a handle of another scene");
+  assert_int_equal(tether_sim_get_values(other, &of_value, &value, 1, &error), TETHER_INVALID);
+  assert_string_equal(error.text, "handles[0]: a handle of another scene");
+  assert_int_equal(tether_sim_read(one, &command, &value, 1, &error), TETHER_INVALID);
+  assert_string_equal(error.text, "signals[0]: not the handle of a signal");
+  assert_int_equal(tether_sim_hash(other), hash);
+  good(tether_sim_apply(same, &command, &value, 1, &error));
+  good(tether_sim_read(same, &signal, &value, 1, &error));
+  tether_sim *const sims[] = {one, other, same};
+  for (int i = 0; i < 3; i++) {
+    tether_sim_free(sims[i]);
+    tether_scene_free(scenes[i]);
+  }
+}
+
 static int lines;
 static void count_line(void *context, int level, const char *line) {
   (void)context;
@@ -704,6 +736,7 @@ int main(void) {
       cmocka_unit_test(a_sim_goes_on_from_a_saved_state),
       cmocka_unit_test(the_callers_surroundings_are_his),
       cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(handles_of_another_scene_are_refused),
       cmocka_unit_test(one_that_diverges_can_begin_anew),
       cmocka_unit_test(everything_can_be_listed),
       cmocka_unit_test(an_exchange_is_apply_step_and_read),

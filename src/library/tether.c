@@ -1,6 +1,7 @@
 /* tether.c: the public face: scenes, simulations, commands and signals. See include/tether/tether.h. */
 #include "library/library.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "engine/mujoco/mujoco_engine.h"
 #include "model/unit.h"
@@ -209,6 +210,40 @@ static tether_status wrap(tether_scene *scene, tt_sim *inside, uint64_t seed, te
   return TETHER_OK;
 }
 
+/* An index counts what has a name, in this order: scenes that agree in all of it share their handles. */
+static uint32_t mark_of(const tt_sim *sim) {
+  int count;
+  uint64_t hash = TT_HASH_START;
+  const tt_signal_entry *signals = tt_names_signals(tt_sim_names(sim), &count);
+  for (int i = 0; i < count; i++)
+    hash = tt_hash_bytes(hash, signals[i].name, strlen(signals[i].name) + 1);
+  for (int i = 0; i < tt_sim_model(sim)->command_count; i++) {
+    const char *name = tt_names_command(tt_sim_names(sim), i);
+    hash = tt_hash_bytes(hash, name, strlen(name) + 1);
+  }
+  const tt_value *values = tt_sim_values(sim, &count);
+  for (int i = 0; i < count; i++)
+    hash = tt_hash_bytes(hash, values[i].name, strlen(values[i].name) + 1);
+  return (uint32_t)hash & ~(uint32_t)LIBRARY_KINDS;
+}
+
+tether_handle library_handle(const tether_sim *sim, int kind, int index) {
+  return (tether_handle){.kind = sim->scene->handles | (uint32_t)kind, .index = (uint32_t)index};
+}
+
+tether_status library_check_handle(const tether_sim *sim, const tether_handle *handle, int kind,
+                                   int count, const char *argument, int number,
+                                   tether_error *error) {
+  static const char *const names[] = {"", "signal", "command", "value"};
+  if (handle->kind == (sim->scene->handles | (uint32_t)kind) && handle->index < (uint32_t)count)
+    return TETHER_OK;
+  if ((handle->kind & LIBRARY_KINDS) == (uint32_t)kind)
+    return library_fail(error, TETHER_INVALID, "%s[%d]: a handle of another scene", argument,
+                        number);
+  return library_fail(error, TETHER_INVALID, "%s[%d]: not the handle of a %s", argument, number,
+                      names[kind]);
+}
+
 /* The first simulation of a scene compiles the models; it is kept as it is, and everybody gets a clone. */
 static tt_status clone_pattern(tether_scene *scene, tt_sim **inside, tt_error *why) {
   tt_status status = TT_OK;
@@ -216,7 +251,10 @@ static tt_status clone_pattern(tether_scene *scene, tt_sim **inside, tt_error *w
   if (!scene->pattern) {
     status = tt_scene_sim(scene->scene, &(tt_scene_sim_options){.hash_a_tick = true},
                           &scene->pattern, why);
-    if (status == TT_OK) tt_sim_sense(scene->pattern);
+    if (status == TT_OK) {
+      tt_sim_sense(scene->pattern);
+      scene->handles = mark_of(scene->pattern);
+    }
   }
   if (status == TT_OK) status = tt_sim_clone(scene->pattern, inside, why);
   pthread_mutex_unlock(&scene->lock);
@@ -318,9 +356,11 @@ static tether_status check_signals(const tether_sim *sim, const tether_handle *s
                                    tether_error *error) {
   int known;
   signals_of(sim, &known);
-  for (int i = 0; i < count; i++)
-    if (signals[i].kind != LIBRARY_SIGNAL || signals[i].index >= (uint32_t)known)
-      return library_fail(error, TETHER_INVALID, "signals[%d]: not the handle of a signal", i);
+  for (int i = 0; i < count; i++) {
+    tether_status status =
+        library_check_handle(sim, &signals[i], LIBRARY_SIGNAL, known, "signals", i, error);
+    if (status != TETHER_OK) return status;
+  }
   return TETHER_OK;
 }
 
@@ -525,7 +565,7 @@ tether_status tether_signal_find(const tether_sim *sim, const char *name, const 
     return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
   int index = index_of(sim, &signal);
   if (index < 0) return library_fail(error, TETHER_NOT_FOUND, "%s: not a signal of its own", name);
-  *handle = (tether_handle){.kind = LIBRARY_SIGNAL, .index = (uint32_t)index};
+  *handle = library_handle(sim, LIBRARY_SIGNAL, index);
   return library_find_unit(name, unit, signal.dimension, &handle->scale, error);
 }
 
@@ -538,7 +578,7 @@ tether_status tether_command_find(const tether_sim *sim, const char *name, const
   if (tt_names_find_command(tt_sim_names(sim->sim), name, only_robot(sim), "command", &command,
                             &why) != TT_OK)
     return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
-  *handle = (tether_handle){.kind = LIBRARY_COMMAND, .index = (uint32_t)command};
+  *handle = library_handle(sim, LIBRARY_COMMAND, command);
   return library_find_unit(name, unit, tt_sim_model(sim->sim)->commands[command].dimension,
                            &handle->scale, error);
 }
@@ -552,11 +592,14 @@ static tether_status refuse_value(const tether_sim *sim, int command, double val
 }
 
 /* Resolves the handles of `io` into `submissions`. */
-static tether_status gather(const tether_io *io, tt_submission *submissions, tether_error *error) {
+static tether_status gather(const tether_sim *sim, const tether_io *io, tt_submission *submissions,
+                            tether_error *error) {
+  const int known = tt_sim_model(sim->sim)->command_count;
   for (int i = 0; i < io->command_count; i++) {
     const tether_handle *handle = &io->commands[i];
-    if (handle->kind != LIBRARY_COMMAND)
-      return library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
+    tether_status status =
+        library_check_handle(sim, handle, LIBRARY_COMMAND, known, "commands", i, error);
+    if (status != TETHER_OK) return status;
     submissions[i] = (tt_submission){(int)handle->index, io->command_values[i] * handle->scale};
   }
   return TETHER_OK;
@@ -585,13 +628,11 @@ tether_status library_apply(tether_sim *sim, const tether_io *ios, int io_count,
   tt_submission *submissions = sim->submissions;
   tether_status status = TETHER_OK;
   for (int i = 0; i < io_count && status == TETHER_OK; i++) {
-    status = gather(&ios[i], submissions + count, error);
+    status = gather(sim, &ios[i], submissions + count, error);
     count += ios[i].command_count;
   }
   if (status == TETHER_OK && tt_sim_apply(sim->sim, "library", submissions, count, &bad) != TT_OK)
-    status = (unsigned)submissions[bad].command < (unsigned)tether_sim_command_count(sim)
-                 ? refuse_value(sim, submissions[bad].command, submissions[bad].value, error)
-                 : library_fail(error, TETHER_INVALID, "commands[%d]: of another scene", bad);
+    status = refuse_value(sim, submissions[bad].command, submissions[bad].value, error);
   return status;
 }
 
@@ -633,10 +674,11 @@ tether_status tether_sim_read_commands(const tether_sim *sim, const tether_handl
   if (count < 0 || (count > 0 && (!commands || !values)))
     return library_fail(error, TETHER_INVALID, "count: %d without arrays of it", count);
   const double *in_force = tt_sim_commands(sim->sim);
+  const int known = tt_sim_model(sim->sim)->command_count;
   for (int i = 0; i < count; i++) {
-    if (commands[i].kind != LIBRARY_COMMAND ||
-        commands[i].index >= (uint32_t)tt_sim_model(sim->sim)->command_count)
-      return library_fail(error, TETHER_INVALID, "commands[%d]: not the handle of a command", i);
+    tether_status status =
+        library_check_handle(sim, &commands[i], LIBRARY_COMMAND, known, "commands", i, error);
+    if (status != TETHER_OK) return status;
     values[i] = in_force[commands[i].index] / commands[i].scale;
   }
   return TETHER_OK;

@@ -38,7 +38,7 @@ tether_status tether_value_find(const tether_sim *sim, const char *name, const c
   if (status != TETHER_OK) return status;
   if (tt_sim_find_value(sim->sim, name, name, &index, &why) != TT_OK)
     return library_fail(error, TETHER_NOT_FOUND, "%s", why.text);
-  *handle = (tether_handle){.kind = LIBRARY_VALUE, .index = (uint32_t)index};
+  *handle = library_handle(sim, LIBRARY_VALUE, index);
   return library_find_unit(name, unit, values_of(sim, &count)[index].dimension, &handle->scale,
                            error);
 }
@@ -50,10 +50,12 @@ static tether_status check(const tether_sim *sim, const tether_handle *handles,
   if (count > MOST_AT_ONCE)
     return library_fail(error, TETHER_INVALID, "count: %d; give at most %d at once", count,
                         MOST_AT_ONCE);
-  for (int i = 0; i < count; i++)
-    if (handles[i].kind != LIBRARY_VALUE ||
-        handles[i].index >= (uint32_t)tether_sim_value_count(sim))
-      return library_fail(error, TETHER_INVALID, "handles[%d]: not the handle of a value", i);
+  const int known = tether_sim_value_count(sim);
+  for (int i = 0; i < count; i++) {
+    tether_status status =
+        library_check_handle(sim, &handles[i], LIBRARY_VALUE, known, "handles", i, error);
+    if (status != TETHER_OK) return status;
+  }
   return TETHER_OK;
 }
 
