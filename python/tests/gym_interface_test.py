@@ -219,6 +219,36 @@ class Own(unittest.TestCase):
             for one, other in zip(envs.step(np.full((3, 1), 0.5))[:4], fresh.step(np.full((3, 1), 0.5))[:4]):
                 np.testing.assert_array_equal(one, other)
 
+    def test_what_a_task_says_has_a_row_an_environment(self):
+        """NumPy would give all of them the same."""
+        class Wrong(Counter):
+            what = ""
+            told = None
+
+            def observe(self, frame):
+                return self.told if self.what == "observe" else super().observe(frame)
+
+            def reward(self, frame):
+                return self.told if self.what == "reward" else super().reward(frame)
+
+            def ends(self, frame):
+                return (self.told, np.zeros(3, bool)) if self.what == "ends" else super().ends(frame)
+
+        task = Wrong()
+        envs = tether.gym.VectorEnv(task, 3)
+        for what, told, text in (("observe", np.zeros((3, 1)), r"observe: shape \(3, 1\); \(3, 2\) is expected"),
+                                 ("observe", np.zeros(2), r"observe: shape \(2,\); \(3, 2\)"),
+                                 ("observe", 0.5, r"observe: shape \(\); \(3, 2\)"),
+                                 ("reward", np.float64(1), r"reward: shape \(\); \(3,\) is expected"),
+                                 ("reward", np.zeros((3, 1)), r"reward: shape \(3, 1\); \(3,\)"),
+                                 ("reward", np.array([0, np.nan, 0]), "reward: that of environment 1 is NaN"),
+                                 ("ends", True, r"ends: shape \(\); \(3,\)")):
+            task.what = ""
+            envs.reset(seed=1)
+            task.what, task.told = what, told
+            with self.assertRaisesRegex(ValueError, text):
+                envs.step(np.zeros((3, 1)))
+
     def test_wrong_arguments(self):
         envs = tether.gym.VectorEnv(QUICK, 3)
         with self.assertRaises(tether.gym.ResetNeeded):

@@ -736,6 +736,26 @@ class Process(unittest.TestCase):
         sim.step(10)
         batch.step()
 
+    def test_a_fork_leaves_a_recording_to_its_parent(self):
+        with tempfile.TemporaryDirectory() as folder, tether.Scene("gripper").sim() as sim:
+            recording = sim.record(f"{folder}/run.wpilog")
+            sim.step(10)
+            child = os.fork()
+            if child == 0:
+                good = False
+                try:
+                    sim.step(10)
+                    recording.close()
+                    sim.close()
+                    good = True
+                finally:
+                    os._exit(0 if good else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            sim.step(10)
+            recording.close()
+            done = subprocess.run([built.BUILD / "tether", "verify", recording.path], capture_output=True, text=True, check=False)
+            self.assertIn("identical: 20 steps", done.stdout, done.stderr)
+
     def test_nothing_is_left(self):
         """Simulations, clones and batches that are forgotten are freed, threads too."""
         script = """

@@ -536,7 +536,8 @@ class Sim:
         status = self._library.tether_sim_record_end(self._pointer, self._error)
         if status != _errors.BusyError.status:
             self._recording = None
-        self._check(status)
+        if status != _errors.NotFoundError.status:  # in a child of fork(), whose recording is its parent's
+            self._check(status)
 
     # --- its end ---
 

@@ -151,17 +151,26 @@ class Episodes:
             self._begin(begin, random, {})
         self._observe()
         fresh = frame.fresh
-        self.reward[:] = task.reward(frame)
-        terminated, truncated = task.ends(frame)
+        self.reward[:] = self._told("reward", task.reward(frame), ())
+        terminated, truncated = (self._told("ends", flags, ()) for flags in task.ends(frame))
         failed = np.asarray(self.batch.failed, np.bool_)
         self.reward[fresh | failed] = 0
+        if np.isnan(self.reward).any():
+            raise ValueError(f"reward: that of environment {np.argwhere(np.isnan(self.reward))[0][0]} is NaN; a number is expected")
         np.logical_and(terminated, ~(fresh | failed), out=self.terminated)
         np.logical_and(truncated | failed | (frame.steps >= self.max_steps), ~fresh, out=self.truncated)
         np.logical_or(self.terminated, self.truncated, out=self.ended)
 
+    def _told(self, what: str, values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        """What a task says of each environment. NumPy would take another shape for all of them alike."""
+        shape = (self.count, *shape)
+        if np.shape(values) != shape:
+            raise ValueError(f"{what}: shape {np.shape(values)}; {shape} is expected, whose first axis is the environment")
+        return values
+
     def _observe(self) -> None:
         self.task.sense(self.frame)
-        seen = self.task.observe(self.frame)
+        seen = self._told("observe", self.task.observe(self.frame), (len(self.task.observed),))
         if np.isnan(seen).any():  # clipping lets it through, and no space contains it
             row, number = np.argwhere(np.isnan(seen))[0]
             raise ValueError(f"observe: '{self.task.observed[number].name}' of environment {row} is NaN; a number is expected")
