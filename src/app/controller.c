@@ -99,6 +99,10 @@ tt_status tt_check_controller(const tt_controller_check *check, const tt_scene *
                               const tt_run_log *kept, tt_error *error) {
   const tt_record_keys *record = tt_scene_section(scene, "record", NULL);
   double tick = (double)scene->io_steps * (double)scene->timestep_num / (double)scene->timestep_den;
+  if (tt_run_log_duration(kept) == 0)
+    return tt_fail(error, TT_INVALID,
+                   "the kept run ended before its first step, so that any program would do the "
+                   "same; keep one in which the program drives");
   TT_TRY(run(check->command, scene, kept, error));
   return compare(check, kept, record->file, tick, error);
 }

@@ -156,6 +156,18 @@ class Controller(unittest.TestCase):
         self.assertEqual(self.verify("true", "--tolerance", "x=nan").returncode, 2)
 
 
+    def test_a_run_without_a_step_proves_nothing(self):
+        """As one whose only client looked whether the port is open."""
+        log = FOLDER / "empty.wpilog"
+        with Tether("run", "gripper", "--no-web", *self.WIRE, "--set", "wires.lockstep-tcp.on_disconnect=exit", "--record", log) as program:
+            host, port = program.addresses["lockstep-tcp"].rsplit(":", 1)
+            socket.create_connection((host, int(port))).close()
+            self.assertEqual(program.wait_exit(), 0, program.text())
+        done = tether("verify", log, "--controller", "true", *self.WIRE)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertNotIn("equal", done.stdout)
+        self.assertIn("ended before its first step", done.stderr)
+
     def test_a_practice_match_is_played_again(self):
         """In its pause the robot is disabled, whatever the program says."""
         program, log = FOLDER / "match.py", FOLDER / "match.wpilog"
