@@ -345,6 +345,11 @@ class New(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             for arguments, status in ((["frc2011"], 2), (["frc2011", f"{place}/a.txt"], 2), (["no-such", f"{place}/a.yaml"], 1)):
                 self.assertEqual(tether("new", *arguments).returncode, status, arguments)
+            for model in "arm.xml", "sub/arm.urdf":
+                made = tether("new", model, f"{place}/a.yaml")
+                self.assertEqual((made.returncode, made.stdout), (2, ""), model)
+                self.assertIn(f"{model}: is a model; a scene of your own names it: a file beside it with `robots: [{{robot: {model.split('/')[-1]}}}]`",
+                              made.stderr)
             self.assertEqual(os.listdir(place), [])
 
 

@@ -26,6 +26,19 @@ static tt_status begin_with_robot(const char **name, const char *target, tt_erro
   return TT_OK;
 }
 
+/* It has no text of a scene to copy. */
+static tt_status refuse_model(const char *name, tt_error *error) {
+  static const char *const endings[] = {".xml", ".urdf", ".mjcf"};
+  const char *ending = strrchr(name, '.');
+  for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+    if (strcmp(ending, endings[i]) == 0)
+      return tt_fail(error, TT_USAGE,
+                     "%s: is a model; a scene of your own names it: a file beside it with "
+                     "`robots: [{robot: %s}]`",
+                     name, strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
+  return TT_OK;
+}
+
 static void say(void *context, const char *path) {
   (void)context;
   tt_print(stdout, "%s\n", path);
@@ -42,6 +55,7 @@ static tt_status run(int argc, char **argv, tt_error *error) {
     return tt_fail(error, TT_USAGE, "%s: the new scene's file must end in .yaml", target);
   if (stat(target, &about) == 0)
     return tt_fail(error, TT_FAILED, "%s: exists already; name another file or remove it", target);
+  TT_TRY(refuse_model(name, error));
   tt_scene *scene;
   TT_TRY(begin_with_robot(&name, target, error));
   tt_status status = tt_scene_load(&tt_program_guests, name, NULL, 0, &scene, error);
