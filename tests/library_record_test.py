@@ -500,6 +500,26 @@ class Recordings(unittest.TestCase):
         self.assertFalse(path.exists())
         sim.step(1)
 
+    def test_a_scene_whose_file_was_edited(self):
+        """The log would keep another scene than the one that runs; a file that stands beside it is none of it."""
+        file = self.folder / "edited.yaml"
+        text = "robots: [{robot: gripper}]\ntimestep: 1/600 s\n"
+        file.write_text(text, encoding="utf-8")
+        scene = Scene(file)
+        self.addCleanup(scene.free)
+        sim, path = self.sim(scene), self.path()
+        file.write_text(text.replace("600", "500"), encoding="utf-8")
+        status, said = ask("sim_record", sim.pointer, str(path).encode(), None)
+        self.assertEqual(status, INVALID)
+        self.assertIn(f"{file}: changed or removed since the scene was loaded", said)
+        self.assertFalse(path.exists())
+        file.write_text(text, encoding="utf-8")
+        (self.folder / "new.lua").write_text("-- of another scene", encoding="utf-8")
+        sim.record(path)
+        sim.step(10)
+        sim.end()
+        self.proved(path)
+
     def test_a_full_disk_ends_the_recording_and_nothing_else(self):
         said = []
         callback = LOG_CALLBACK(lambda _, level, line: said.append((level, line.decode())))

@@ -519,7 +519,7 @@ class Sim:
             The recording; it goes on while the simulation lives, even if nothing refers to it.
 
         Raises:
-            InvalidError: the simulation is being recorded already.
+            InvalidError: the simulation is being recorded already, or a file of the scene has changed since it was loaded.
             FailedError: the file can't be made, or is not empty.
         """
         try:

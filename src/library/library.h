@@ -4,6 +4,7 @@
 
 #include "record/recorder.h"
 #include "library/floats.h"
+#include "scene/scene_files.h"
 #include "scene/scene_sim.h"
 #include "scene/settings.h"
 #include "tether/tether.h"
@@ -23,10 +24,18 @@ typedef struct library_surroundings {
 library_surroundings library_surroundings_begin(void);
 void library_surroundings_end(const library_surroundings *saved);
 
+/** A file of a scene, as it was when the scene was loaded. */
+typedef struct library_origin {
+  char *path;
+  uint64_t hash;
+} library_origin;
+
 struct tether_scene {
   tt_scene *scene;
   char **settings; /**< [setting_count] as given */
   int setting_count;
+  library_origin *origin; /**< [origin_count] */
+  int origin_count;
   atomic_int references;  /**< itself, and each simulation */
   pthread_mutex_t lock;   /**< of the pattern and the keys */
   tt_scene_settings keys; /**< of the first who asked; empty before */
@@ -79,6 +88,13 @@ tether_status library_check_find(const tether_sim *sim, const char *name,
 /** SI per `unit` (NULL: SI) of something of this dimension, called `name`. */
 tether_status library_find_unit(const char *name, const char *unit, tt_dimension dimension,
                                 double *scale, tether_error *error);
+
+/** Remembers what the scene's files are. False: out of memory. */
+bool library_note_origin(tether_scene *scene);
+/** TT_INVALID: one of them is another by now, which is named. `files`: read a moment ago. */
+tt_status library_check_origin(const tether_scene *scene, const tt_scene_files *files,
+                               tt_error *why);
+void library_free_origin(tether_scene *scene);
 
 /** The public code of a status of ours. */
 tether_status library_status(tt_status status);

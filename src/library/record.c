@@ -57,6 +57,7 @@ static tt_status gather(tether_sim *sim, opening *of, tt_error *why) {
         file, strerror(errno));
   TT_TRY(tt_run_id_new(id, why));
   TT_TRY(tt_scene_files_read(sim->scene->scene, &of->files, why));
+  TT_TRY(library_check_origin(sim->scene, &of->files, why));
   const bool hid = tt_scene_files_hide(&of->files, sim->scene->scene);
   of->run = describe_run(sim, id, hid);
   of->model = tt_describe_sim(sim->sim, NULL);

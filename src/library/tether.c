@@ -160,6 +160,8 @@ tether_status tether_scene_load(const char *name, const char *const *settings, i
   tt_status status = copy_settings(made, settings, setting_count)
                          ? tt_scene_load(NULL, name, settings, setting_count, &made->scene, &why)
                          : tt_fail(&why, TT_NOMEM, "out of memory");
+  if (status == TT_OK && !library_note_origin(made))
+    status = tt_fail(&why, TT_NOMEM, "out of memory");
   library_surroundings_end(&saved);
   if (status != TT_OK) {
     tether_scene_free(made);
@@ -173,6 +175,7 @@ void tether_scene_free(tether_scene *scene) {
   if (!scene || atomic_fetch_sub(&scene->references, 1) > 1) return;
   for (int i = 0; i < scene->setting_count; i++) free(scene->settings[i]);
   free(scene->settings);
+  library_free_origin(scene);
   tt_scene_settings_free(&scene->keys);
   tt_sim_free(scene->pattern);
   tt_scene_free(scene->scene);
