@@ -330,8 +330,8 @@ typedef struct tether_record_options {
 
 /** Keeps the run from here on in a new file, which begins with the simulation's state: `tether verify` proves it, and `replay`,
  *  `export`, `compare` and `runs` take it, like those of `tether run`. `options` NULL: a period of 10 ms, no limit, and it
- *  waits. The scene's files are read once more, and must be those that it was loaded from. Two threads of the recording's
- *  own write the file; they take no signals. A clone is not recorded; it may have a recording of its own.
+ *  waits. Times in it count from here on. The scene's files are read once more, and must be those that it was loaded
+ *  from. Two threads of the recording's own write the file; they take no signals. A clone is not recorded; it may have a recording of its own.
  *  TETHER_INVALID: it is being recorded already, or a file of the scene has changed since it was loaded. TETHER_FAILED: the file can't be made, or is not empty. */
 TETHER_API tether_status tether_sim_record(tether_sim *sim, const char *path,
                                            const tether_record_options *options,
