@@ -73,6 +73,8 @@ struct tether_sim {
 /** What a tether_handle is of: the lowest bits of its kind. The others are the mark of its scene. */
 enum { LIBRARY_SIGNAL = 1, LIBRARY_COMMAND, LIBRARY_VALUE, LIBRARY_KINDS = 3 };
 
+/** The mark of a scene's handles, by any simulation of it. */
+uint32_t library_mark_of(const tt_sim *sim);
 /** A handle of this scene's. */
 tether_handle library_handle(const tether_sim *sim, int kind, int index);
 /** TETHER_INVALID: it isn't the handle of one of these `count`, and why; it is ARGUMENT[number]. */

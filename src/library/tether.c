@@ -1,7 +1,6 @@
 /* tether.c: the public face: scenes, simulations, commands and signals. See include/tether/tether.h. */
 #include "library/library.h"
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "engine/mujoco/mujoco_engine.h"
 #include "model/unit.h"
@@ -213,40 +212,6 @@ static tether_status wrap(tether_scene *scene, tt_sim *inside, uint64_t seed, te
   return TETHER_OK;
 }
 
-/* An index counts what has a name, in this order: scenes that agree in all of it share their handles. */
-static uint32_t mark_of(const tt_sim *sim) {
-  int count;
-  uint64_t hash = TT_HASH_START;
-  const tt_signal_entry *signals = tt_names_signals(tt_sim_names(sim), &count);
-  for (int i = 0; i < count; i++)
-    hash = tt_hash_bytes(hash, signals[i].name, strlen(signals[i].name) + 1);
-  for (int i = 0; i < tt_sim_model(sim)->command_count; i++) {
-    const char *name = tt_names_command(tt_sim_names(sim), i);
-    hash = tt_hash_bytes(hash, name, strlen(name) + 1);
-  }
-  const tt_value *values = tt_sim_values(sim, &count);
-  for (int i = 0; i < count; i++)
-    hash = tt_hash_bytes(hash, values[i].name, strlen(values[i].name) + 1);
-  return (uint32_t)hash & ~(uint32_t)LIBRARY_KINDS;
-}
-
-tether_handle library_handle(const tether_sim *sim, int kind, int index) {
-  return (tether_handle){.kind = sim->scene->handles | (uint32_t)kind, .index = (uint32_t)index};
-}
-
-tether_status library_check_handle(const tether_sim *sim, const tether_handle *handle, int kind,
-                                   int count, const char *argument, int number,
-                                   tether_error *error) {
-  static const char *const names[] = {"", "signal", "command", "value"};
-  if (handle->kind == (sim->scene->handles | (uint32_t)kind) && handle->index < (uint32_t)count)
-    return TETHER_OK;
-  if ((handle->kind & LIBRARY_KINDS) == (uint32_t)kind)
-    return library_fail(error, TETHER_INVALID, "%s[%d]: a handle of another scene", argument,
-                        number);
-  return library_fail(error, TETHER_INVALID, "%s[%d]: not the handle of a %s", argument, number,
-                      names[kind]);
-}
-
 /* The first simulation of a scene compiles the models; it is kept as it is, and everybody gets a clone. */
 static tt_status clone_pattern(tether_scene *scene, tt_sim **inside, tt_error *why) {
   tt_status status = TT_OK;
@@ -256,7 +221,7 @@ static tt_status clone_pattern(tether_scene *scene, tt_sim **inside, tt_error *w
                           &scene->pattern, why);
     if (status == TT_OK) {
       tt_sim_sense(scene->pattern);
-      scene->handles = mark_of(scene->pattern);
+      scene->handles = library_mark_of(scene->pattern);
     }
   }
   if (status == TT_OK) status = tt_sim_clone(scene->pattern, inside, why);
