@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "model/observer.h"
@@ -147,12 +149,36 @@ static void the_newest_view_has_a_place_in_a_full_queue(void **state) {
   tt_view_queue_free(queue);
 }
 
+static long resident(void) {
+  long size, pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%ld %ld", &size, &pages), 2);
+  fclose(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* There is room for hundreds of contacts in each of a thousand views, and hardly ever a contact. */
+static void a_queue_takes_memory_as_views_come(void **state) {
+  (void)state;
+#ifdef TETHER_SANITIZED
+  skip(); /* they keep notes of all memory that is given out */
+#endif
+  static const tt_model roomy = {.contact_capacity = 200};
+  const long whole = 2000L * 200 * (long)sizeof(tt_contact), before = resident();
+  tt_view_queue *queue = tt_view_queue_new(&roomy, 2000);
+  assert_non_null(queue);
+  assert_true(resident() - before < whole / 4);
+  tt_view_queue_free(queue);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_producers_items_come_once_and_in_order),
       cmocka_unit_test(a_full_queue_says_so),
       cmocka_unit_test(a_slow_observer_knows_what_it_missed),
       cmocka_unit_test(the_newest_view_has_a_place_in_a_full_queue),
+      cmocka_unit_test(a_queue_takes_memory_as_views_come),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

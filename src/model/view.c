@@ -29,23 +29,29 @@ static size_t lay_out(tt_view *view, const tt_model *model, char *block) {
   return used;
 }
 
-tt_view *tt_view_new(const tt_model *model) {
-  tt_view *view = calloc(1, sizeof *view);
-  if (!view) return NULL;
-  view->model = model;
-  view->block_size = lay_out(view, model, NULL);
-  view->block = calloc(1, view->block_size ? view->block_size : 1);
-  if (!view->block) {
-    free(view);
+tt_view *tt_view_array(const tt_model *model, int count) {
+  tt_view *views = calloc((size_t)count, sizeof *views);
+  if (!views) return NULL;
+  const size_t size = lay_out(views, model, NULL);
+  char *block = calloc((size_t)count, size ? size : 1);
+  if (!block) {
+    free(views);
     return NULL;
   }
-  lay_out(view, model, view->block);
-  return view;
+  for (int i = 0; i < count; i++) {
+    views[i].model = model;
+    views[i].block_size = size;
+    views[i].block = block + (size_t)i * size;
+    lay_out(&views[i], model, views[i].block);
+  }
+  return views;
 }
+
+tt_view *tt_view_new(const tt_model *model) { return tt_view_array(model, 1); }
 
 void tt_view_free(tt_view *view) {
   if (!view) return;
-  free(view->block);
+  free(view->block); /* of the first: the block of all */
   free(view);
 }
 

@@ -55,12 +55,16 @@ typedef struct tt_view {
   int contacts_left_off; /**< contacts that did not fit */
 
   const tt_model *model;
-  void *block;       /**< the one allocation behind the arrays */
+  void *block;       /**< the memory behind the arrays */
   size_t block_size; /**< bytes */
 } tt_view;
 
 /** A view of zeros for `model`, which must outlive it; NULL when out of memory. */
 tt_view *tt_view_new(const tt_model *model);
+/** An array of them in one block, of which a page takes memory once it is written to: most have room for many more contacts
+ *  than there ever are. */
+tt_view *tt_view_array(const tt_model *model, int count);
+/** One, or an array. NULL-safe. */
 void tt_view_free(tt_view *view);
 /** Copies everything; both must be of the same model. Any thread that owns `target`. */
 void tt_view_copy(tt_view *target, const tt_view *source);

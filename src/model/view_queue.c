@@ -20,6 +20,7 @@ struct tt_view_queue {
   atomic_ullong head; /* views that got a place */
   atomic_ullong tail; /* views popped, without spare ones */
   atomic_ullong lost;
+  tt_view *views; /* of all slots */
   slot *slots;
   slot spares[3];
   atomic_uint between;
@@ -33,28 +34,26 @@ struct tt_view_queue {
   bool has_spare;   /* that one is a view to come */
 };
 
-static bool fill(slot *slots, int count, const tt_model *model) {
-  for (int i = 0; slots && i < count; i++)
-    if (!(slots[i].view = tt_view_new(model))) return false;
-  return slots != NULL;
-}
-
 tt_view_queue *tt_view_queue_new(const tt_model *model, int capacity) {
   tt_view_queue *queue = calloc(1, sizeof *queue);
   if (!queue) return NULL;
   queue->capacity = capacity;
   queue->slots = calloc((size_t)capacity, sizeof *queue->slots);
+  queue->views = tt_view_array(model, capacity + 3);
   atomic_store(&queue->between, 1);
   queue->reading = 2;
-  if (fill(queue->slots, capacity, model) && fill(queue->spares, 3, model)) return queue;
-  tt_view_queue_free(queue);
-  return NULL;
+  if (!queue->slots || !queue->views) {
+    tt_view_queue_free(queue);
+    return NULL;
+  }
+  for (int i = 0; i < capacity; i++) queue->slots[i].view = &queue->views[i];
+  for (int i = 0; i < 3; i++) queue->spares[i].view = &queue->views[capacity + i];
+  return queue;
 }
 
 void tt_view_queue_free(tt_view_queue *queue) {
   if (!queue) return;
-  for (int i = 0; queue->slots && i < queue->capacity; i++) tt_view_free(queue->slots[i].view);
-  for (int i = 0; i < 3; i++) tt_view_free(queue->spares[i].view);
+  tt_view_free(queue->views);
   free(queue->slots);
   free(queue);
 }
