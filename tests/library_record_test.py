@@ -269,7 +269,7 @@ class Recordings(unittest.TestCase):
 
     def test_a_clone_begins_a_log_of_its_own(self):
         sim, path, other = self.sim(), self.path(), self.path("clone")
-        sim.reset(seed=7)
+        sim.reset(seed=2**64 - 7)
         sim.record(path)
         sim.apply(swivel__velocity=1)
         sim.step(100)
@@ -285,7 +285,7 @@ class Recordings(unittest.TestCase):
         sim.end()
         self.assertIn("50 steps", self.proved(other))
         self.assertIn("150 steps", self.proved(path))
-        self.assertEqual(json.loads(Log(other.read_bytes()).values["/tether/run"][0][1])["seed"], 7)
+        self.assertEqual(json.loads(Log(other.read_bytes()).values["/tether/run"][0][1])["seed"], 2**64 - 7)
 
     def test_a_simulation_of_a_batch(self):
         batch, path = ctypes.c_void_p(), self.path()

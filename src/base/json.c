@@ -153,6 +153,10 @@ void tt_json_add_int(struct json_object *to, const char *key, int64_t value) {
   tt_json_add(to, key, json_object_new_int64(value));
 }
 
+void tt_json_add_uint(struct json_object *to, const char *key, uint64_t value) {
+  tt_json_add(to, key, json_object_new_uint64(value));
+}
+
 void tt_json_add_double(struct json_object *to, const char *key, double value) {
   tt_json_add(to, key, json_object_new_double(value));
 }

@@ -34,6 +34,7 @@ void tt_json_add(struct json_object *to, const char *key, struct json_object *va
 /** NULL becomes null. */
 void tt_json_add_text(struct json_object *to, const char *key, const char *value);
 void tt_json_add_int(struct json_object *to, const char *key, int64_t value);
+void tt_json_add_uint(struct json_object *to, const char *key, uint64_t value);
 /** With 17 digits where they are needed. */
 void tt_json_add_double(struct json_object *to, const char *key, double value);
 void tt_json_add_bool(struct json_object *to, const char *key, bool value);

@@ -192,12 +192,11 @@ tt_status tt_draft_describe(const tt_scene *scene, tt_world *world, const char *
   if (good) {
     static const char *const both[] = {"signals", "commands"};
     for (size_t i = 0; i < sizeof both / sizeof *both; i++)
-      json_object_object_add(parts, both[i],
-                             json_object_get(json_object_object_get(model, both[i])));
+      tt_json_add(parts, both[i], json_object_get(json_object_object_get(model, both[i])));
     add_robots(parts, scene, folder);
     add_wires(parts, scene, world);
     add_poses(model, tt_world_view(world));
-    tt_json_add_int(model, "revision", (int64_t)look->revision);
+    tt_json_add_uint(model, "revision", look->revision);
     look->model = strdup(json_object_to_json_string_ext(model, JSON_C_TO_STRING_PLAIN));
     look->parts = json_object_get(parts);
   }

@@ -137,13 +137,13 @@ static int add_accessor(document *to, const tt_bytes *numbers, int target, int t
                         const char *shape, size_t count, const tt_surface *bounds) {
   struct json_object *view = json_object_new_object(), *accessor = json_object_new_object();
   tt_json_add_int(view, "buffer", 0);
-  tt_json_add_int(view, "byteOffset", (int64_t)to->numbers.size);
-  tt_json_add_int(view, "byteLength", (int64_t)numbers->size);
+  tt_json_add_uint(view, "byteOffset", to->numbers.size);
+  tt_json_add_uint(view, "byteLength", numbers->size);
   tt_json_add_int(view, "target", target);
   tt_bytes_append(&to->numbers, numbers->data, numbers->size); /* always a multiple of 4 */
-  tt_json_add_int(accessor, "bufferView", (int64_t)json_object_array_length(to->views));
+  tt_json_add_uint(accessor, "bufferView", json_object_array_length(to->views));
   tt_json_add_int(accessor, "componentType", type);
-  tt_json_add_int(accessor, "count", (int64_t)count);
+  tt_json_add_uint(accessor, "count", count);
   tt_json_add_text(accessor, "type", shape);
   if (bounds) {
     add_three(accessor, "min", bounds->lower);
@@ -230,7 +230,7 @@ static void describe(document *to, const tt_glb *glb) {
     return;
   }
   struct json_object *buffer = json_object_new_object();
-  tt_json_add_int(buffer, "byteLength", (int64_t)to->numbers.size);
+  tt_json_add_uint(buffer, "byteLength", to->numbers.size);
   json_object_array_add(tt_json_add_array(to->root, "buffers"), buffer);
   tt_json_add(to->root, "meshes", to->meshes);
   tt_json_add(to->root, "accessors", to->accessors);

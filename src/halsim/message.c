@@ -99,7 +99,7 @@ static void add_value(struct json_object *to, const tt_halsim_value *value) {
     case TT_HALSIM_FLAG: tt_json_add_bool(to, value->key, value->number >= 0.5); break;
     case TT_HALSIM_WHOLE: tt_json_add_int(to, value->key, llround(value->number)); break;
     case TT_HALSIM_NUMBER: tt_json_add_double(to, value->key, value->number); break;
-    default: json_object_object_add(to, value->key, json_object_get(value->json)); break;
+    default: tt_json_add(to, value->key, json_object_get(value->json)); break;
   }
 }
 

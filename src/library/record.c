@@ -30,7 +30,7 @@ static char *describe_run(const tether_sim *sim, const char *id, bool hid) {
   struct json_object *run = tt_scene_describe_run(scene->scene, settings, (int)count + 1, id);
   free(settings);
   if (!run) return NULL;
-  tt_json_add_int(run, "seed", (int64_t)sim->seed);
+  tt_json_add_uint(run, "seed", sim->seed);
   tt_json_add_int(run, "io_steps", 0);
   if (hid) tt_scene_run_lacks_token(run);
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));

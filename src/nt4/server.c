@@ -85,7 +85,7 @@ static void set_properties(nt4_peer *who, const tt_nt4_request *request) {
   if (!has_room_for(properties, request->properties)) return;
   json_object_object_foreach(request->properties, key, value) {
     if (value)
-      json_object_object_add(properties, key, json_object_get(value));
+      tt_json_add(properties, key, json_object_get(value));
     else
       json_object_object_del(properties, key);
   }

@@ -31,10 +31,8 @@ static void add_joints(struct json_object *to, const tt_model *model) {
     tt_json_add_text(joint, "kind", kinds[from->kind]);
     tt_json_add_int(joint, "body", from->body);
     tt_json_add_int(joint, "robot", from->robot);
-    json_object_object_add(joint, "lower",
-                           from->limited ? json_object_new_double(from->lower) : NULL);
-    json_object_object_add(joint, "upper",
-                           from->limited ? json_object_new_double(from->upper) : NULL);
+    tt_json_add(joint, "lower", from->limited ? json_object_new_double(from->lower) : NULL);
+    tt_json_add(joint, "upper", from->limited ? json_object_new_double(from->upper) : NULL);
     json_object_array_add(list, joint);
   }
 }

@@ -106,8 +106,8 @@ static void add_bodies(struct json_object *to, const tt_model *model, const bool
     tt_json_add_text(body, "name", from->name);
     tt_json_add_int(body, "parent", from->parent);
     tt_json_add_bool(body, "kept", keeps[b]);
-    json_object_object_add(body, "position", list_of(from->position, 3));
-    json_object_object_add(body, "rotation", list_of(from->rotation, 4));
+    tt_json_add(body, "position", list_of(from->position, 3));
+    tt_json_add(body, "rotation", list_of(from->rotation, 4));
     json_object_array_add(list, body);
   }
 }
@@ -120,8 +120,8 @@ static void add_joints(struct json_object *to, const tt_model *model) {
     tt_json_add_text(joint, "kind", kinds[from->kind]);
     tt_json_add_int(joint, "body", from->body);
     tt_json_add_int(joint, "axis", from->axis);
-    json_object_object_add(joint, "anchor", list_of(from->anchor, 3));
-    json_object_object_add(joint, "direction", list_of(from->direction, 3));
+    tt_json_add(joint, "anchor", list_of(from->anchor, 3));
+    tt_json_add(joint, "direction", list_of(from->direction, 3));
     tt_json_add_double(joint, "reference", from->reference);
     json_object_array_add(list, joint);
   }

@@ -165,7 +165,7 @@ static struct json_object *message_json(search *of, size_t at) {
     return NULL;
   struct json_object *made = json_object_new_object();
   tt_json_add_double(made, "time", (double)record.timestamp / 1e6);
-  tt_json_add_int(made, "step", (int64_t)entry.step);
+  tt_json_add_uint(made, "step", entry.step);
   tt_json_add_text(made, "source", entry.source);
   struct json_object *values = tt_json_add_array(made, "values");
   for (int i = 0; i < entry.count; i++)

@@ -260,8 +260,7 @@ static struct json_object *describe_bodies(const tt_phantom *phantom) {
   for (int i = 0; i < phantom->body_count; i++) {
     struct json_object *body =
         copy_of(json_object_array_get_idx(bodies, (size_t)phantom->bodies[i]));
-    json_object_object_add(body, "parent",
-                           json_object_new_int(place_of(phantom, int_of(body, "parent", -1))));
+    tt_json_add_int(body, "parent", place_of(phantom, int_of(body, "parent", -1)));
     json_object_array_add(made, body);
   }
   return made;
@@ -277,8 +276,8 @@ static struct json_object *describe_shapes(const tt_phantom *phantom, int mesh_b
     int64_t mesh = int_of(from, "mesh", -1);
     if (body < 0) continue;
     struct json_object *shape = copy_of(from);
-    json_object_object_add(shape, "body", json_object_new_int(body));
-    json_object_object_add(shape, "mesh", json_object_new_int64(mesh < 0 ? -1 : mesh + mesh_base));
+    tt_json_add_int(shape, "body", body);
+    tt_json_add_int(shape, "mesh", mesh < 0 ? -1 : mesh + mesh_base);
     json_object_array_add(made, shape);
   }
   return made;
@@ -287,11 +286,11 @@ static struct json_object *describe_shapes(const tt_phantom *phantom, int mesh_b
 struct json_object *tt_phantom_describe(const tt_phantom *phantom, int id, const char *run,
                                         int mesh_base) {
   struct json_object *made = json_object_new_object();
-  json_object_object_add(made, "id", json_object_new_int(id));
-  json_object_object_add(made, "run", json_object_new_string(run));
-  json_object_object_add(made, "name", json_object_new_string(tt_phantom_robot(phantom)));
-  json_object_object_add(made, "shapes", describe_shapes(phantom, mesh_base));
-  json_object_object_add(made, "bodies", describe_bodies(phantom));
+  tt_json_add_int(made, "id", id);
+  tt_json_add_text(made, "run", run);
+  tt_json_add_text(made, "name", tt_phantom_robot(phantom));
+  tt_json_add(made, "shapes", describe_shapes(phantom, mesh_base));
+  tt_json_add(made, "bodies", describe_bodies(phantom));
   return made;
 }
 

@@ -127,8 +127,7 @@ static tt_status lock_folder(const tt_kept_run *run, int most_wait, int *lock, t
 static tt_status change(const tt_kept_run *run, struct json_object *changes, tt_error *error) {
   struct json_object *about = tt_run_about_read(run);
   if (!about) return tt_fail(error, TT_NOMEM, "out of memory");
-  json_object_object_foreach(changes, changed, to)
-      json_object_object_add(about, changed, json_object_get(to));
+  json_object_object_foreach(changes, changed, to) tt_json_add(about, changed, json_object_get(to));
   const char *text = json_object_to_json_string_ext(about, JSON_C_TO_STRING_PLAIN);
   char *path = name_file(run);
   tt_status status = text && path ? tt_file_replace(path, text, strlen(text), error)

@@ -12,10 +12,6 @@
 
 #define MOST_EVENTS 10000
 
-static void add_count(struct json_object *to, const char *key, uint64_t value) {
-  json_object_object_add(to, key, json_object_new_int64((int64_t)value));
-}
-
 static void add_about(const tt_kept_run *kept, struct json_object *run) {
   struct json_object *about = tt_run_about_read(kept);
   if (!about) return;
@@ -37,7 +33,7 @@ struct json_object *tt_run_facts_json(const tt_kept_run *kept, const tt_run_fact
   bool recording = tt_run_log_is_growing(kept->path);
   tt_json_add_text(run, "id", kept->id);
   tt_json_add_text(run, "file", kept->path);
-  json_object_object_add(run, "pinned", json_object_new_boolean(kept->pinned));
+  tt_json_add_bool(run, "pinned", kept->pinned);
   add_about(kept, run);
   tt_json_add_text(run, "scene", facts->scene);
   tt_json_add_text(run, "started", facts->started);
@@ -45,18 +41,18 @@ struct json_object *tt_run_facts_json(const tt_kept_run *kept, const tt_run_fact
   tt_json_add_text(run, "telemetry", facts->telemetry);
   tt_json_add(run, "from", parent_json(facts));
   tt_json_add_text(run, "program", *facts->program ? facts->program : NULL);
-  add_count(run, "leftOut", facts->left_out);
+  tt_json_add_uint(run, "leftOut", facts->left_out);
   tt_json_add_text(run, "leftOutTypes", facts->left_types);
-  json_object_object_add(run, "duration", json_object_new_double(facts->duration));
-  add_count(run, "size", facts->size);
+  tt_json_add_double(run, "duration", facts->duration);
+  tt_json_add_uint(run, "size", facts->size);
   tt_json_add_text(run, "outcome", recording ? "recording" : facts->outcome);
-  json_object_object_add(run, "recording", json_object_new_boolean(recording));
-  add_count(run, "received", facts->received);
-  add_count(run, "dropped", facts->dropped);
+  tt_json_add_bool(run, "recording", recording);
+  tt_json_add_uint(run, "received", facts->received);
+  tt_json_add_uint(run, "dropped", facts->dropped);
   tt_json_add_text(run, "drops", facts->drops);
-  add_count(run, "repeated", facts->repeated);
-  add_count(run, "lateTicks", facts->late_ticks);
-  add_count(run, "samplesLost", facts->samples_lost);
+  tt_json_add_uint(run, "repeated", facts->repeated);
+  tt_json_add_uint(run, "lateTicks", facts->late_ticks);
+  tt_json_add_uint(run, "samplesLost", facts->samples_lost);
   return run;
 }
 
@@ -85,7 +81,7 @@ static void add_signals(const tt_run_log *log, struct json_object *run) {
     json_object_put(metadata);
     json_object_array_add(list, signal);
   }
-  json_object_object_add(run, "signals", list);
+  tt_json_add(run, "signals", list);
 }
 
 static double timestep_of(const tt_run_log *log) {
@@ -104,12 +100,10 @@ static double timestep_of(const tt_run_log *log) {
 static struct json_object *event_json(const tt_wpilog_record *record, double timestep) {
   tt_run_event event = tt_run_read_event(record);
   struct json_object *made = json_object_new_object();
-  json_object_object_add(made, "time", json_object_new_double(event.time));
-  json_object_object_add(made, "step",
-                         json_object_new_int64(timestep > 0 ? llround(event.time / timestep) : 0));
-  json_object_object_add(made, "source",
-                         json_object_new_string_len(event.source, event.source_size));
-  json_object_object_add(made, "text", json_object_new_string_len(event.text, event.text_size));
+  tt_json_add_double(made, "time", event.time);
+  tt_json_add_int(made, "step", timestep > 0 ? llround(event.time / timestep) : 0);
+  tt_json_add(made, "source", json_object_new_string_len(event.source, event.source_size));
+  tt_json_add(made, "text", json_object_new_string_len(event.text, event.text_size));
   return made;
 }
 
@@ -131,7 +125,7 @@ static void add_events(const tt_run_log *log, struct json_object *run) {
     }
     tt_run_cursor_close(&cursor);
   }
-  json_object_object_add(run, "events", list);
+  tt_json_add(run, "events", list);
 }
 
 void tt_run_add_contents(const tt_run_log *log, struct json_object *run) {
@@ -139,7 +133,7 @@ void tt_run_add_contents(const tt_run_log *log, struct json_object *run) {
   add_events(log, run);
   double moved = tt_run_first_motion(log);
   tt_json_add(run, "moved", moved >= 0 ? json_object_new_double(moved) : NULL);
-  json_object_object_add(run, "modes", tt_run_modes_json(log));
+  tt_json_add(run, "modes", tt_run_modes_json(log));
 }
 
 /* ---- plots ---- */

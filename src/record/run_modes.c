@@ -46,8 +46,8 @@ static const char *mode_of(const station *of) {
 
 static void add_change(struct json_object *list, const station *of, uint64_t time) {
   struct json_object *change = json_object_new_object();
-  json_object_object_add(change, "robot", json_object_new_string_len(of->name, of->size));
-  json_object_object_add(change, "time", json_object_new_double((double)time / 1e6));
+  tt_json_add(change, "robot", json_object_new_string_len(of->name, of->size));
+  tt_json_add_double(change, "time", (double)time / 1e6);
   tt_json_add_text(change, "mode", of->mode);
   json_object_array_add(list, change);
 }

@@ -52,9 +52,9 @@ static struct json_object *describe_settings(const char *const *settings, int co
 
 static struct json_object *describe_field(const tt_field *field) {
   struct json_object *made = json_object_new_object();
-  json_object_object_add(made, "x", json_object_new_double(field->x));
-  json_object_object_add(made, "y", json_object_new_double(field->y));
-  json_object_object_add(made, "heading", json_object_new_double(field->heading));
+  tt_json_add_double(made, "x", field->x);
+  tt_json_add_double(made, "y", field->y);
+  tt_json_add_double(made, "heading", field->heading);
   return made;
 }
 
@@ -76,16 +76,14 @@ struct json_object *tt_scene_describe_run(const tt_scene *scene, const char *con
   add_versions(run);
   tt_json_add_text(run, "scene", tt_scene_name(scene, name, sizeof name));
   tt_json_add_text(run, "scene_file", realpath(scene->path, file) ? file : scene->path);
-  json_object_object_add(run, "settings", describe_settings(settings, setting_count));
+  tt_json_add(run, "settings", describe_settings(settings, setting_count));
   add_start(run);
-  tt_json_add_int(run, "seed", (int64_t)scene->seed);
-  json_object_object_add(
-      run, "timestep",
-      json_object_new_double((double)scene->timestep_num / (double)scene->timestep_den));
-  tt_json_add_int(run, "io_steps", (int64_t)scene->io_steps);
+  tt_json_add_uint(run, "seed", scene->seed);
+  tt_json_add_double(run, "timestep", (double)scene->timestep_num / (double)scene->timestep_den);
+  tt_json_add_uint(run, "io_steps", scene->io_steps);
   tt_json_add_text(run, "run", id);
-  json_object_object_add(run, "telemetry", NULL);
-  json_object_object_add(run, "field", describe_field(&scene->field));
+  tt_json_add(run, "telemetry", NULL);
+  tt_json_add(run, "field", describe_field(&scene->field));
   return run;
 }
 

@@ -96,7 +96,7 @@ tt_status tt_sweep_table_rows(const tt_sweep_table *table, const tt_sweep_query 
   int count = 0;
   struct json_object *object = json_object_new_object();
   if (!object) return tt_fail(error, TT_NOMEM, "out of memory");
-  tt_json_add_int(object, "offset", (int64_t)query->offset);
+  tt_json_add_uint(object, "offset", query->offset);
   tt_status status = count_matches(table, query, object, error);
   if (status == TT_OK) status = find_rows(table, query, numbers, &count, error);
   if (status == TT_OK) status = read_rows(table, query, numbers, count, object, error);
@@ -206,7 +206,7 @@ static tt_status read_groups(const tt_sweep_table *table, const tt_sweep_query *
     for (int i = 0; i < used; i++)
       json_object_array_add(lists[i], sweep_table_value(statement, i + 1));
   }
-  tt_json_add_int(to, "total", (int64_t)groups);
+  tt_json_add_uint(to, "total", groups);
   return status;
 }
 
@@ -221,7 +221,7 @@ tt_status tt_sweep_table_groups(const tt_sweep_table *table, const tt_sweep_quer
     return sweep_table_fail(table, error);
   struct json_object *object = json_object_new_object();
   if (!object) return tt_fail(error, TT_NOMEM, "out of memory");
-  tt_json_add_int(object, "offset", (int64_t)query->offset);
+  tt_json_add_uint(object, "offset", query->offset);
   tt_status status = prepare_groups(table, query, &by, &statement, error);
   if (status == TT_OK) {
     status = read_groups(table, query, &by, statement, object, error);

@@ -106,8 +106,8 @@ static tt_status prepare(const reading *of, sqlite3_stmt **statement, tt_error *
 static struct json_object *describe(const reading *of) {
   struct json_object *header = json_object_new_object();
   struct json_object *columns = tt_json_add_array(header, "columns");
-  tt_json_add_int(header, "rows", (int64_t)of->rows);
-  tt_json_add_int(header, "stride", (int64_t)of->stride);
+  tt_json_add_uint(header, "rows", of->rows);
+  tt_json_add_uint(header, "stride", of->stride);
   for (int i = 0; i < of->query->column_count; i++) {
     const tt_sweep_column *column = &of->table->columns[of->query->columns[i]];
     struct json_object *one = json_object_new_object(), *texts = NULL;

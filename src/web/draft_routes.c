@@ -214,7 +214,7 @@ static void add_files(struct json_object *to, const tt_draft_files *files) {
   for (int i = 0; i < files->count; i++) {
     struct json_object *made = json_object_new_object();
     tt_json_add_text(made, "path", files->items[i].path);
-    tt_json_add_int(made, "size", (int64_t)files->items[i].size);
+    tt_json_add_uint(made, "size", files->items[i].size);
     json_object_array_add(list, made);
   }
 }
@@ -246,7 +246,7 @@ static struct json_object *describe(const job *from, const tt_draft_files *files
   tt_json_add_text(made, "draft", from->draft.id);
   tt_json_add_text(made, "name", from->draft.name);
   tt_json_add_text(made, "main", from->draft.main);
-  tt_json_add_int(made, "revision", (int64_t)look->revision);
+  tt_json_add_uint(made, "revision", look->revision);
   tt_json_add_bool(made, "runs", look->runs);
   add_files(made, files);
   add_problems(made, from, look);
@@ -317,7 +317,7 @@ static bool read_asked(const job *from, asked *to) {
 
 static void answer_revision(tt_web_answer *answer, uint64_t revision) {
   struct json_object *made = json_object_new_object();
-  tt_json_add_int(made, "revision", (int64_t)revision);
+  tt_json_add_uint(made, "revision", revision);
   tt_web_answer_json(answer, made);
 }
 

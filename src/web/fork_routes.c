@@ -66,7 +66,7 @@ static void begin(const job *from, const char *path, struct json_object *body,
                          .administers = from->question.role >= TT_ROLE_ADMINISTER};
     answer->status = from->forker->begin(from->forker->context, &wish, &number, &answer->error);
     struct json_object *made = json_object_new_object();
-    tt_json_add_int(made, "fork", (int64_t)number);
+    tt_json_add_uint(made, "fork", number);
     answer->code = 202;
     answer_object(answer, made);
   }

@@ -47,7 +47,7 @@ GString *tt_live_hello(const tt_live *live, tt_role role) {
     tt_json_add_text(replay, "run", options->kept);
     tt_json_add_double(replay, "duration", options->kept_duration);
   }
-  json_object_object_add(hello, "replay", replay);
+  tt_json_add(hello, "replay", replay);
   return finish(hello);
 }
 
@@ -123,19 +123,18 @@ static struct json_object *describe_wire(tt_live *live, int index) {
   tt_json_add_text(made, "address", wire->ops->address(wire));
   tt_json_add_text(made, "state", states[state]);
   tt_json_add_text(made, "peer", stats.peer);
-  tt_json_add_int(made, "received", (int64_t)stats.received);
-  tt_json_add_int(made, "accepted", (int64_t)stats.accepted);
-  tt_json_add_int(made, "sent", (int64_t)stats.sent);
-  tt_json_add_int(made, "sendFailed", (int64_t)stats.send_failed);
-  tt_json_add_int(made, "late", (int64_t)stats.late);
-  tt_json_add_int(made, "repeated", (int64_t)stats.repeated);
-  tt_json_add_int(made, "watchdogTrips", (int64_t)stats.watchdog_trips);
+  tt_json_add_uint(made, "received", stats.received);
+  tt_json_add_uint(made, "accepted", stats.accepted);
+  tt_json_add_uint(made, "sent", stats.sent);
+  tt_json_add_uint(made, "sendFailed", stats.send_failed);
+  tt_json_add_uint(made, "late", stats.late);
+  tt_json_add_uint(made, "repeated", stats.repeated);
+  tt_json_add_uint(made, "watchdogTrips", stats.watchdog_trips);
   for (int i = 0; i < TT_DROP_COUNT; i++)
-    if (stats.dropped[i])
-      tt_json_add_int(dropped, tt_drop_text((tt_drop)i), (int64_t)stats.dropped[i]);
-  json_object_object_add(made, "dropped", dropped);
-  json_object_object_add(made, "bad", bad_message(wire, &stats));
-  json_object_object_add(made, "roundTrip", round_trip(&stats));
+    if (stats.dropped[i]) tt_json_add_uint(dropped, tt_drop_text((tt_drop)i), stats.dropped[i]);
+  tt_json_add(made, "dropped", dropped);
+  tt_json_add(made, "bad", bad_message(wire, &stats));
+  tt_json_add(made, "roundTrip", round_trip(&stats));
   return made;
 }
 
@@ -171,12 +170,12 @@ GString *tt_live_status(tt_live *live, const tt_live_page *page) {
   tt_world_get_status(live->world, &now);
   struct json_object *status = message("status");
   tt_json_add_double(status, "time", now.time);
-  tt_json_add_int(status, "step", (int64_t)now.step);
+  tt_json_add_uint(status, "step", now.step);
   tt_json_add_double(status, "factor", now.real_time_factor);
   tt_json_add_double(status, "speed", now.speed);
   tt_json_add_bool(status, "paused", now.paused);
   tt_json_add_bool(status, "stopped", now.stopped);
-  tt_json_add_int(status, "lateTicks", (int64_t)now.late_ticks);
+  tt_json_add_uint(status, "lateTicks", now.late_ticks);
   struct json_object *wires = tt_json_add_array(status, "wires");
   for (int i = 0; i < tt_world_wire_count(live->world); i++)
     json_object_array_add(wires, describe_wire(live, i));
@@ -184,7 +183,7 @@ GString *tt_live_status(tt_live *live, const tt_live_page *page) {
   struct json_object *stations = tt_json_add_array(status, "stations");
   for (int i = 0; i < live->model->robot_count; i++)
     json_object_array_add(stations, describe_station(live, i));
-  tt_json_add_int(status, "framesDropped", (int64_t)page->frames_dropped);
+  tt_json_add_uint(status, "framesDropped", page->frames_dropped);
   tt_json_add_int(status, "pages", live->pages->len);
   return finish(status);
 }
@@ -194,7 +193,7 @@ GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
   struct json_object *made = message("message");
   tt_json_add_int(made, "wire", tapped->wire);
   tt_json_add_bool(made, "incoming", tapped->incoming);
-  tt_json_add_int(made, "step", (int64_t)tapped->step);
+  tt_json_add_uint(made, "step", tapped->step);
   tt_json_add_int(made, "size", tapped->size);
   add_hex(made, tapped->bytes, kept);
   add_fields(made, tt_world_wire_at(live->world, tapped->wire), tapped->incoming, tapped->bytes,
@@ -204,7 +203,7 @@ GString *tt_live_message(const tt_live *live, const tt_tapped *tapped) {
 
 GString *tt_live_event_text(const tt_live_event *event) {
   struct json_object *made = message("event");
-  tt_json_add_int(made, "step", (int64_t)event->step);
+  tt_json_add_uint(made, "step", event->step);
   add_valid_text(made, "source", event->source);
   add_valid_text(made, "text", event->text);
   return finish(made);

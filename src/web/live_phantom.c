@@ -1,6 +1,7 @@
 /* live_phantom.c: kept runs raced beside the live world. Opening one takes as long as its log is large, so that happens
  * in a thread of its own; everything else in the web's thread.
  */
+#include "base/json.h"
 #include "record/run_folder.h"
 #include "web/live_internal.h"
 
@@ -35,13 +36,13 @@ static void free_racer(gpointer data) {
 static GString *describe(const tt_live *live) {
   struct json_object *made = json_object_new_object();
   struct json_object *list = json_object_new_array();
-  json_object_object_add(made, "type", json_object_new_string("phantoms"));
+  tt_json_add_text(made, "type", "phantoms");
   for (guint i = 0; i < live->phantoms->len; i++) {
     const racer *one = live->phantoms->pdata[i];
     json_object_array_add(
         list, tt_phantom_describe(one->phantom, one->id, one->run, one->id * MESHES_EACH));
   }
-  json_object_object_add(made, "phantoms", list);
+  tt_json_add(made, "phantoms", list);
   GString *text = g_string_new(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
   json_object_put(made);
   return text;

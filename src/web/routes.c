@@ -104,8 +104,8 @@ static void answer_access(void *context, const tt_web_request *request) {
   (void)context;
   struct json_object *object = json_object_new_object();
   tt_json_add_text(object, "role", tt_role_names[request->role]);
-  json_object_object_add(object, "routes", routes_json(request->web));
-  json_object_object_add(object, "sockets", sockets_json(request->web));
+  tt_json_add(object, "routes", routes_json(request->web));
+  tt_json_add(object, "sockets", sockets_json(request->web));
   const char *text = json_object_to_json_string_ext(
       object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
   tt_web_respond(request, 200, "application/json", text, strlen(text));

@@ -32,18 +32,18 @@ static struct json_object *device_json(const tt_device_info *info) {
   tt_json_add_text(object, "device", info->identifier);
   tt_json_add_text(object, "name", info->name);
   tt_json_add_int(object, "attributes", info->attributes);
-  tt_json_add_int(object, "epoch", (int64_t)info->epoch);
+  tt_json_add_int(object, "epoch", info->epoch);
   char time[TT_ISO_SIZE];
   tt_iso_format(time, info->last_time);
   tt_json_add_text(object, "last_sample", info->last_time ? time : NULL);
   if (info->silence < 0)
-    json_object_object_add(object, "silence", NULL);
+    tt_json_add(object, "silence", NULL);
   else
     tt_json_add_double(object, "silence", (double)info->silence / 1e6);
-  tt_json_add_int(object, "clock_offset_us", (int64_t)info->offset);
+  tt_json_add_int(object, "clock_offset_us", info->offset);
   tt_json_add_double(object, "clock_drift_ppm", round(info->drift * 1e9) / 1e3);
-  tt_json_add_int(object, "messages", (int64_t)info->messages);
-  tt_json_add_int(object, "values", (int64_t)info->values);
+  tt_json_add_uint(object, "messages", info->messages);
+  tt_json_add_uint(object, "values", info->values);
   return object;
 }
 

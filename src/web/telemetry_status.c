@@ -91,9 +91,9 @@ static struct json_object *describe_log(const tt_collector_stats *stats) {
   tt_json_add_bool(log, "degraded", trouble->since);
   tt_json_add_text(log, "reason", trouble->since ? trouble->reason : NULL);
   tt_json_add_int(log, "degraded_seconds", (int64_t)seconds_of(trouble));
-  tt_json_add_int(log, "waiting", (int64_t)stats->log.waiting);
-  tt_json_add_int(log, "in_hand", (int64_t)stats->log.in_hand);
-  tt_json_add_int(log, "redelivered", (int64_t)stats->log.redelivered);
+  tt_json_add_uint(log, "waiting", stats->log.waiting);
+  tt_json_add_uint(log, "in_hand", stats->log.in_hand);
+  tt_json_add_uint(log, "redelivered", stats->log.redelivered);
   tt_json_add_double(log, "lag_seconds", (double)stats->log_lag / 1e6);
   return log;
 }
@@ -125,8 +125,8 @@ void tt_telemetry_status_handle(void *context, const tt_web_request *request) {
   tt_json_add_text(object, "advice", stats.advice);
   for (int i = 0; i < count; i++)
     if (figures[i].key) tt_json_add_int(object, figures[i].key, (int64_t)figures[i].value);
-  json_object_object_add(object, "log", describe_log(&stats));
-  json_object_object_add(object, "published", describe_taking(&stats));
+  tt_json_add(object, "log", describe_log(&stats));
+  tt_json_add(object, "published", describe_taking(&stats));
   tt_telemetry_names_respond(request, object);
 }
 

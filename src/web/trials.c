@@ -1,5 +1,6 @@
 #include "web/trials.h"
 
+#include "base/json.h"
 #include "database/sqlite_link.h"
 
 #include <math.h>
@@ -159,7 +160,7 @@ static void bind(sqlite3_stmt *statement, int at, int column, struct json_object
 
 static struct json_object *read_row(sqlite3_stmt *statement) {
   struct json_object *trial = json_object_new_object();
-  json_object_object_add(trial, "id", json_object_new_int64(sqlite3_column_int64(statement, 0)));
+  tt_json_add_int(trial, "id", sqlite3_column_int64(statement, 0));
   for (int i = 0; i < COLUMNS; i++) {
     struct json_object *value = NULL;
     switch (columns[i].kind) {
@@ -169,7 +170,7 @@ static struct json_object *read_row(sqlite3_stmt *statement) {
       case NUMBER: value = json_object_new_double(sqlite3_column_double(statement, i + 1)); break;
       case FLAG: value = json_object_new_boolean(sqlite3_column_int(statement, i + 1)); break;
     }
-    json_object_object_add(trial, columns[i].key, value);
+    tt_json_add(trial, columns[i].key, value);
   }
   return trial;
 }

@@ -4,6 +4,7 @@
 #include "app/state_folder.h"
 #include "scene/scene_files.h"
 #include "scene/scene_run.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "record/describe.h"
 #include "record/run_folder.h"
@@ -40,9 +41,9 @@ static struct json_object *describe_store(const tt_scene *scene) {
 static struct json_object *describe_parent(const tt_fork *fork) {
   struct json_object *made = fork ? json_object_new_object() : NULL;
   if (!made) return NULL;
-  json_object_object_add(made, "run", json_object_new_string(tt_fork_run_id(fork)));
-  json_object_object_add(made, "name", json_object_new_string(tt_fork_run(fork)));
-  json_object_object_add(made, "time", json_object_new_double(tt_fork_time(fork)));
+  tt_json_add_text(made, "run", tt_fork_run_id(fork));
+  tt_json_add_text(made, "name", tt_fork_run(fork));
+  tt_json_add_double(made, "time", tt_fork_time(fork));
   return made;
 }
 
@@ -52,9 +53,9 @@ static char *describe_run(const tt_attach_context *context, bool hid) {
   struct json_object *run = tt_scene_describe_run(context->scene, options->settings,
                                                   options->setting_count, context->run->id);
   if (!run) return NULL;
-  json_object_object_add(run, "telemetry", describe_store(context->scene));
-  json_object_object_add(run, "from", describe_parent(context->fork));
-  if (options->plays_match) json_object_object_add(run, "match", json_object_new_boolean(true));
+  tt_json_add(run, "telemetry", describe_store(context->scene));
+  tt_json_add(run, "from", describe_parent(context->fork));
+  if (options->plays_match) tt_json_add_bool(run, "match", true);
   if (hid || (context->fork && tt_fork_lacks_token(context->fork))) tt_scene_run_lacks_token(run);
   char *text = strdup(json_object_to_json_string_ext(run, JSON_C_TO_STRING_PLAIN));
   json_object_put(run);
@@ -79,14 +80,14 @@ static struct json_object *count_wire(tt_world *world, int index) {
                 {"repeated", stats.repeated},
                 {"watchdog_trips", stats.watchdog_trips}};
   const char *name = tt_world_wire_at(world, index)->name;
-  json_object_object_add(made, "name", json_object_new_string(name));
+  tt_json_add_text(made, "name", name);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    json_object_object_add(made, counts[i].key, json_object_new_int64((int64_t)counts[i].count));
+    tt_json_add_uint(made, counts[i].key, counts[i].count);
   for (int i = 0; i < TT_DROP_COUNT; i++)
     if (stats.dropped[i])
-      json_object_object_add(dropped, tt_drop_text((tt_drop)i),
-                             json_object_new_int64((int64_t)stats.dropped[i]));
-  json_object_object_add(made, "dropped", dropped);
+      tt_json_add(dropped, tt_drop_text((tt_drop)i),
+                  json_object_new_int64((int64_t)stats.dropped[i]));
+  tt_json_add(made, "dropped", dropped);
   return made;
 }
 
@@ -109,10 +110,10 @@ static char *count_run(void *context) {
   tt_world_get_status(world, &status);
   struct json_object *made = json_object_new_object();
   struct json_object *wires = json_object_new_array();
-  json_object_object_add(made, "late_ticks", json_object_new_int64((int64_t)status.late_ticks));
+  tt_json_add_uint(made, "late_ticks", status.late_ticks);
   for (int i = 0; i < tt_world_wire_count(world); i++)
     json_object_array_add(wires, count_wire(world, i));
-  json_object_object_add(made, "wires", wires);
+  tt_json_add(made, "wires", wires);
   char *text = strdup(json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
   json_object_put(made);
   return text;

@@ -1,6 +1,7 @@
 #include "app/sweep/only.h"
 
 #include "app/sweep/maker.h"
+#include "base/json.h"
 #include "base/scratch.h"
 #include "base/text.h"
 #include "net/net.h"
@@ -53,20 +54,20 @@ static struct json_object *describe(const tt_sweep_plan *plan, const tt_sweep_ro
   struct json_object *made = json_object_new_object();
   char hash[17];
   snprintf(hash, sizeof hash, "%016" PRIx64, row->hash);
-  json_object_object_add(made, "id", json_object_new_string(row->run.id));
-  json_object_object_add(made, "run", json_object_new_uint64(row->run.number));
-  json_object_object_add(made, "seed", json_object_new_uint64(row->run.seed));
-  json_object_object_add(made, "status", json_object_new_string(tt_sweep_status_name(row->status)));
-  json_object_object_add(made, "error", *row->error ? json_object_new_string(row->error) : NULL);
-  json_object_object_add(made, "hash", json_object_new_string(hash));
-  json_object_object_add(made, "simulated_time", json_object_new_double(row->simulated_time));
-  json_object_object_add(made, "wall_time", json_object_new_double(row->wall_time));
-  json_object_object_add(made, "host", json_object_new_string(row->host));
+  tt_json_add_text(made, "id", row->run.id);
+  tt_json_add_uint(made, "run", row->run.number);
+  tt_json_add_uint(made, "seed", row->run.seed);
+  tt_json_add_text(made, "status", tt_sweep_status_name(row->status));
+  tt_json_add_text(made, "error", *row->error ? row->error : NULL);
+  tt_json_add_text(made, "hash", hash);
+  tt_json_add_double(made, "simulated_time", row->simulated_time);
+  tt_json_add_double(made, "wall_time", row->wall_time);
+  tt_json_add_text(made, "host", row->host);
   for (int i = 0; i < plan->axis_count; i++)
-    json_object_object_add(made, plan->axes[i].name, json_of(&row->run.axes[i]));
+    tt_json_add(made, plan->axes[i].name, json_of(&row->run.axes[i]));
   for (int i = 0; i < plan->metric_count; i++)
-    json_object_object_add(made, plan->metrics[i].name, json_of(&row->metrics[i]));
-  if (plan->success) json_object_object_add(made, "success", json_of(&row->success));
+    tt_json_add(made, plan->metrics[i].name, json_of(&row->metrics[i]));
+  if (plan->success) tt_json_add(made, "success", json_of(&row->success));
   return made;
 }
 

@@ -1,5 +1,6 @@
 #include "app/sweep/report.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "net/net.h"
 #include "sweep/plan_show.h"
@@ -94,24 +95,22 @@ static void say_end(const tt_sweep_report *report, bool finished) {
 static void say_json(const tt_sweep_report *report, bool last, bool finished) {
   struct json_object *made = json_object_new_object();
   const double to_go = left(report);
-  json_object_object_add(made, "runs", json_object_new_uint64(report->runs));
-  json_object_object_add(made, "done", json_object_new_uint64(report->done));
-  json_object_object_add(made, "new", json_object_new_uint64(report->done - report->before));
-  json_object_object_add(made, "failed", json_object_new_uint64(report->failed));
-  json_object_object_add(made, "rate", json_object_new_double(rate(report)));
-  json_object_object_add(made, "left", to_go < 0 ? NULL : json_object_new_double(to_go));
+  tt_json_add_uint(made, "runs", report->runs);
+  tt_json_add_uint(made, "done", report->done);
+  tt_json_add_uint(made, "new", report->done - report->before);
+  tt_json_add_uint(made, "failed", report->failed);
+  tt_json_add_double(made, "rate", rate(report));
+  tt_json_add(made, "left", to_go < 0 ? NULL : json_object_new_double(to_go));
   if (report->any_best) {
     struct json_object *best = json_object_new_object();
-    json_object_object_add(best, "id", json_object_new_string(report->best_id));
-    json_object_object_add(
-        best, "metric",
-        json_object_new_string(report->plan->metrics[report->plan->keep.metric].name));
-    json_object_object_add(best, "value", json_object_new_double(report->best));
-    json_object_object_add(made, "best", best);
+    tt_json_add_text(best, "id", report->best_id);
+    tt_json_add_text(best, "metric", report->plan->metrics[report->plan->keep.metric].name);
+    tt_json_add_double(best, "value", report->best);
+    tt_json_add(made, "best", best);
   }
   if (last) {
-    json_object_object_add(made, "finished", json_object_new_boolean(finished));
-    json_object_object_add(made, "output", json_object_new_string(report->output));
+    tt_json_add_bool(made, "finished", finished);
+    tt_json_add_text(made, "output", report->output);
   }
   tt_print(stdout, "%s\n", json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
   fflush(stdout);
