@@ -158,6 +158,23 @@ class Architecture(unittest.TestCase):
         self.assertGreater(count, 1000)
         self.assertEqual(wrong, [], "say what it is: thread, owner, unit, errors, as docs/conventions.md asks:\n" + "\n".join(wrong))
 
+    def test_what_is_declared_is_there(self):
+        defined = set(re.findall(r"^[\w *]*?\b(tt_\w+)(?=\([^;{}]*\) *\{)", "\n".join(
+            path.read_text(encoding="utf-8") for path in SOURCE.rglob("*") if path.suffix in (".c", ".h", ".in")), re.MULTILINE))
+        declared = {}
+        for path in SOURCE.rglob("*.h"):
+            text = path.read_text(encoding="utf-8")
+            types = set(re.findall(r"^ *typedef [^;{(]*?\b(tt_\w+)\(", text, re.MULTILINE))
+            declared |= {name: path for name in headers.functions(text) if name not in types}
+        self.assertGreater(len(declared), 1000)
+        self.assertEqual([f"{name}() in {path.relative_to(ROOT)}" for name, path in declared.items() if name not in defined], [])
+
+    def test_heads_name_their_own_file(self):
+        head = re.compile(r'/\*+ (\w+\.[ch])\b')
+        named = {path: found[1] for path in sources() if (found := head.match(path.read_text(encoding="utf-8")))}
+        self.assertGreater(len(named), 500)
+        self.assertEqual([f"{path.relative_to(ROOT)} calls itself {name}" for path, name in named.items() if name != path.name], [])
+
     def test_what_is_made_is_ended(self):
         declared = {name: path for path in SOURCE.rglob("*.h") for name in headers.functions(path.read_text(encoding="utf-8"))}
         wrong = []

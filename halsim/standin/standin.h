@@ -11,9 +11,8 @@
 /** Everything but clock and notifiers lies behind this one lock. */
 void standin_lock(void);
 void standin_unlock(void);
-/** All values as they are before a program begins. */
+/** The clock as it is before a program begins: running, at zero. */
 void standin_restart_clock(void);
-void standin_run_shutdown(void);
 void standin_program_started(void);
 
 /* --- clock --- */

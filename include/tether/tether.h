@@ -9,8 +9,8 @@
  *       tether_command_find(sim, "swivel.velocity", NULL, &swivel, &error) ||
  *       tether_signal_find(sim, "swivel.position", "deg", &angle, &error)) …
  *
- * Every function returns a tether_status, 0 for success, and fills the caller's tether_error (which may be NULL) with the
- * place, the reason and the remedy. Nothing here prints, exits, aborts, installs a signal handler, reads the environment,
+ * A function that can fail returns a tether_status, 0 for success; one that takes a tether_error (which may be NULL) fills it with
+ * the place, the reason and the remedy. Nothing here prints, exits, aborts, installs a signal handler, reads the environment,
  * or changes the current folder, the locale, or the floating-point environment of the caller.
  *
  * Threads: a scene may be used by any number of threads. A simulation or batch belongs to one thread at a time; a call that

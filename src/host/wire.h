@@ -222,7 +222,7 @@ uint64_t tt_wire_step(const tt_wire *wire);
 /** Simulated time since the program began, s: it never turns back, neither at a reset nor with another scene. */
 double tt_wire_run_time(const tt_wire *wire);
 
-/** All protocols, NULL-terminated: the only place that lists them (src/wire/registry.c). */
+/** All protocols, NULL-terminated: the only place that lists them (made of src/wire/registry.c.in). */
 extern const tt_wire_ops *const tt_wire_protocols[];
 
 #endif

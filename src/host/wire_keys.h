@@ -47,7 +47,7 @@ extern const cyaml_schema_field_t tt_fault_fields[];
                               common.faults, tt_fault_fields)
 
 /** All wire schemas in the order of tt_wire_protocols; NULL-terminated. */
-extern const tt_schema *const tt_wire_schemas[]; /* src/wire/registry.c */
+extern const tt_schema *const tt_wire_schemas[]; /* made of src/wire/registry.c.in */
 
 /** Sets `*address` to the default one of the wire's player where the scene left it out: 127.0.0.1 and `port` + 10 (player − 1).
  *  What the scene gives stays as it is. */

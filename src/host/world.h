@@ -79,8 +79,6 @@ const tt_view *tt_world_view(const tt_world *world);
 tt_sim *tt_world_sim(tt_world *world);
 /** What the world looks like. Static for its life; any thread. */
 const tt_scenery *tt_world_scenery(const tt_world *world);
-/** The ray of range finder `index`, from 0, of parts and of the model's own sensors; false: there are no more. */
-bool tt_world_ray(const tt_world *world, int index, tt_ray *ray);
 int tt_world_wire_count(const tt_world *world);
 const tt_wire *tt_world_wire_at(const tt_world *world, int index);
 bool tt_world_paused(const tt_world *world);

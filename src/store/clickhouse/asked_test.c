@@ -1,4 +1,4 @@
-/* clickhouse_asked_test.c: what of devices' epochs stands in a condition. */
+/* asked_test.c: what of devices' epochs stands in a condition. */
 #include "store/clickhouse/internal.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* clickhouse_buckets_test.c: buckets that are kept: when they are made, by whom, and when they are not believed. Needs what
+/* buckets_test.c: buckets that are kept: when they are made, by whom, and when they are not believed. Needs what
  * tests/telemetry/store_clickhouse_test.py gives; without it all is skipped. */
 #include "store/clickhouse/internal.h"
 #include "store/clickhouse/servers_testing.h"

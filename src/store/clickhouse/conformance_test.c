@@ -1,4 +1,4 @@
-/* clickhouse_conformance_test.c: every case of the suite, in ClickHouse with a spool around it. Needs TETHER_TEST_CLICKHOUSE, a URL whose
+/* conformance_test.c: every case of the suite, in ClickHouse with a spool around it. Needs TETHER_TEST_CLICKHOUSE, a URL whose
  * database may be dropped, and TETHER_TEST_CLICKHOUSE_CONTROL, a socket by which its server can be killed and started
  * (tests/telemetry/store_clickhouse_test.py gives both); without them all is skipped. */
 #include "store/clickhouse/internal.h"

@@ -1,4 +1,4 @@
-/* clickhouse_epochs_test.c: what a program remembers of devices that begin epochs again and again. Needs what
+/* epochs_test.c: what a program remembers of devices that begin epochs again and again. Needs what
  * tests/telemetry/store_clickhouse_test.py gives; without it all is skipped. */
 #include "store/clickhouse/internal.h"
 #include "store/clickhouse/servers_testing.h"

@@ -1,4 +1,4 @@
-/* clickhouse_rows_fuzz.c: answers in RowBinary: eight bytes say of which fields a row is, the rest is rows. Whatever is read lies within
+/* rows_fuzz.c: answers in RowBinary: eight bytes say of which fields a row is, the rest is rows. Whatever is read lies within
  * the answer, texts have their ends, and what has failed stays so. */
 #include "store/clickhouse/rows.h"
 

@@ -1,4 +1,4 @@
-/* clickhouse_rows_test.c: fields of RowBinary, blocks of Native, URLs, and statements, also those for servers that are newer than any
+/* rows_test.c: fields of RowBinary, blocks of Native, URLs, and statements, also those for servers that are newer than any
  * that is tested with. */
 #include "store/clickhouse/internal.h"
 

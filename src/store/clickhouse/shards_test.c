@@ -1,4 +1,4 @@
-/* clickhouse_shards_test.c: two shards, one that is added, and a server that is killed while it is written. Needs what
+/* shards_test.c: two shards, one that is added, and a server that is killed while it is written. Needs what
  * tests/telemetry/store_clickhouse_test.py gives; without it all is skipped. */
 #include "store/clickhouse/internal.h"
 #include "store/clickhouse/servers_testing.h"

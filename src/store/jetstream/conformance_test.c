@@ -1,4 +1,4 @@
-/* jetstream_conformance_test.c: the suite on a nats-server of its own (tests/telemetry/store_nats_test.py). */
+/* conformance_test.c: the suite on a nats-server of its own (tests/telemetry/store_nats_test.py). */
 #include "store/conformance.h"
 #include "store/jetstream/link.h"
 

@@ -1,4 +1,4 @@
-/* jetstream_epochs_test.c: what collectors remember of devices that begin epochs again and again. Needs TETHER_TEST_NATS, as
+/* epochs_test.c: what collectors remember of devices that begin epochs again and again. Needs TETHER_TEST_NATS, as
  * conformance_test.c; without it all is skipped. */
 #include "base/clock.h"
 #include "store/jetstream/link.h"

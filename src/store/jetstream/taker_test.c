@@ -1,4 +1,4 @@
-/* jetstream_taker_test.c: what a writer has in hand for so long that others are given it. Needs TETHER_TEST_NATS, as conformance_test.c;
+/* taker_test.c: what a writer has in hand for so long that others are given it. Needs TETHER_TEST_NATS, as conformance_test.c;
  * without it all is skipped. */
 #include "store/jetstream/internal.h"
 #include "store/store_testing.h"

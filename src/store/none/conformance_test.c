@@ -1,4 +1,4 @@
-/* none_conformance_test.c: what is left of the suite where nothing is kept. */
+/* conformance_test.c: what is left of the suite where nothing is kept. */
 #include "store/conformance.h"
 
 static const char *url(void) { return "none:"; }

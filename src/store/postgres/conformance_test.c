@@ -1,4 +1,4 @@
-/* postgres_conformance_test.c: every case of the suite, in PostgreSQL with a spool around it. Needs TETHER_TEST_POSTGRES, the
+/* conformance_test.c: every case of the suite, in PostgreSQL with a spool around it. Needs TETHER_TEST_POSTGRES, the
  * URL of a database whose schema `tether` may be dropped, on a server that listens on a Unix socket in a folder of ours
  * (tests/telemetry/store_postgres_test.py gives one); without it all is skipped. */
 #include "store/conformance.h"

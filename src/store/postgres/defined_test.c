@@ -1,4 +1,4 @@
-/* postgres_defined_test.c: a writer remembers what is defined, and other writers change it meanwhile. Needs TETHER_TEST_POSTGRES, as
+/* defined_test.c: a writer remembers what is defined, and other writers change it meanwhile. Needs TETHER_TEST_POSTGRES, as
  * conformance_test.c; without it all is skipped. */
 #include "store/store_testing.h"
 

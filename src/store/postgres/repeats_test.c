@@ -1,4 +1,4 @@
-/* postgres_repeats_test.c: what it costs to look for messages that may have been sent again. Needs TETHER_TEST_POSTGRES, as
+/* repeats_test.c: what it costs to look for messages that may have been sent again. Needs TETHER_TEST_POSTGRES, as
  * conformance_test.c; without it all is skipped. */
 #include "store/store_testing.h"
 

@@ -1,4 +1,4 @@
-/* postgres_slow_test.c: a server that needs longer for a batch than it is waited for, and readers for whom it would wait. Needs
+/* slow_test.c: a server that needs longer for a batch than it is waited for, and readers for whom it would wait. Needs
  * TETHER_TEST_POSTGRES, as conformance_test.c, and TETHER_TEST_POSTGRES_TCP, the same server by TCP; without them all is skipped. */
 #include "store/postgres/internal.h"
 #include "store/store_testing.h"

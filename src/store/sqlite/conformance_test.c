@@ -1,4 +1,4 @@
-/* sqlite_conformance_test.c: every case of the suite, in files. */
+/* conformance_test.c: every case of the suite, in files. */
 #include "store/conformance.h"
 
 #include <glib/gstdio.h>

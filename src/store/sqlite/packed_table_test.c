@@ -1,4 +1,4 @@
-/* sqlite_packed_table_test.c: the view `telemetry` says the same of what is packed as it said of its rows. */
+/* packed_table_test.c: the view `telemetry` says the same of what is packed as it said of its rows. */
 #include "store/column/signals_testing.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/packed_table.h"

@@ -1,4 +1,4 @@
-/* sqlite_purge_test.c: what a purge says is done, and then is not. */
+/* purge_test.c: what a purge says is done, and then is not. */
 #include "store/sqlite/purge.h"
 
 #include "database/sqlite_link.h"

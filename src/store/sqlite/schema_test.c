@@ -1,4 +1,4 @@
-/* sqlite_schema_test.c: files of older and newer programs, and what is no database. */
+/* schema_test.c: files of older and newer programs, and what is no database. */
 #include "store/store_testing.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* sqlite_seal_kill_test.c: a process that writes, seals and unseals is killed again and again, mostly within sealing. What was
+/* seal_kill_test.c: a process that writes, seals and unseals is killed again and again, mostly within sealing. What was
  * acknowledged is there, and nothing is there twice. TETHER_KILLS=N kills N times; 1,000 in the long form.
  */
 #include "store/store_testing.h"

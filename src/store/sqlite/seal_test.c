@@ -1,4 +1,4 @@
-/* sqlite_seal_test.c: two stores are given the same, one of which seals and unseals; what is read must be the same. */
+/* seal_test.c: two stores are given the same, one of which seals and unseals; what is read must be the same. */
 #include "store/sqlite/packed_table.h"
 #include "store/store_testing.h"
 

@@ -1,4 +1,4 @@
-/* sqlite_slice_test.c: many devices whose days are sealed are read side by side: what is held of them is little, and all of it
+/* slice_test.c: many devices whose days are sealed are read side by side: what is held of them is little, and all of it
  * comes, in order, whichever way it is read.
  */
 #include "store/store_testing.h"

@@ -13,11 +13,6 @@ let interval = 1000 / 60; // ms between frames, smoothed
 let step = 1 / 60; // s simulated between frames, smoothed
 let play = NaN; // s simulated that is drawn
 let drawn = 0; // ms, of the last drawing
-let listener: (() => void) | null = null;
-
-export function onFrame(call: (() => void) | null): void {
-  listener = call;
-}
 
 export function takeFrame(frame: Frame): void {
   const newest = kept[kept.length - 1];
@@ -33,7 +28,6 @@ export function takeFrame(frame: Frame): void {
   arrived = now;
   kept.push(frame);
   if (kept.length > KEPT) kept.shift();
-  listener?.();
 }
 
 export function newestFrame(): Frame | undefined {

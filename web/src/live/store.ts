@@ -48,7 +48,6 @@ export const signalIds = computed(() => new Map(model.value?.signals.map(({name}
 export function unitOf(name: string): string {
   return shownUnit(model.value?.signals[signalIds.value.get(name) ?? -1]?.unit ?? '');
 }
-export const commandIds = computed(() => new Map(model.value?.commands.map(({name}, id) => [name, id])));
 
 let lastId = 0;
 

@@ -14,8 +14,6 @@ export interface Names {
   robots: string[];
 }
 
-export const NO_NAMES: Names = {signals: [], commands: [], joints: [], robots: []};
-
 export interface Proposal {
   label: string;
   /** What is put in its place. */
