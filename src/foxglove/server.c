@@ -367,8 +367,9 @@ static void on_open(void *context, tt_websocket *websocket) {
 
 static void on_close(void *context, tt_websocket *websocket, int code, const char *reason) {
   foxglove_peer *gone = context;
-  (void)websocket, (void)code, (void)reason;
+  (void)code;
   if (!gone) return;
+  tt_log_info("foxglove: %s disconnected: %s", tt_websocket_peer(websocket), reason);
   tt_foxglove_server *server = gone->server;
   foxglove_peer **link = &server->peers;
   while (*link != gone) link = &(*link)->next;

@@ -1,6 +1,7 @@
 /* server_test.c: the server over real loopback; clients are our own WebSockets, which say what Foxglove says. */
 #include "foxglove/server_internal.h"
 
+#include "base/log.h"
 #include "net/net_testing.h"
 
 #include <setjmp.h>
@@ -176,6 +177,11 @@ static viewer *enter_in(world *world, tt_net *net, int index, const char *protoc
   return viewer;
 }
 
+static void keep_line(void *context, tt_log_level level, const char *text) {
+  (void)level;
+  snprintf(context, 200, "%s", text);
+}
+
 static void until(world *world, const int *what, int least) {
   uint64_t end = tt_net_now() + PATIENCE;
   while (*what < least && tt_net_now() < end) {
@@ -322,8 +328,12 @@ static void parameters_are_set_and_followed(void **state) {
   while (tt_foxglove_client_count(world->server) == 2 && tt_net_now() < end)
     tt_net_poll(world->net, 1000000);
   assert_int_equal(world->released, 0); /* it was not the last that set it */
+  char line[200] = "";
+  tt_log_set_sink(keep_line, line);
   tt_websocket_client_close(one->client);
   until(world, &world->released, 1);
+  tt_log_set_sink(NULL, NULL);
+  assert_non_null(strstr(line, "disconnected: "));
 }
 
 static void commands_are_published_all_or_none(void **state) {

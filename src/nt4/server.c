@@ -363,8 +363,10 @@ static void free_client(nt4_peer *gone) {
 
 static void on_close(void *context, tt_websocket *websocket, int code, const char *reason) {
   nt4_peer *gone = context;
-  (void)websocket, (void)code, (void)reason;
+  (void)code;
   if (!gone) return;
+  if (!gone->is_clock)
+    tt_log_info("nt4: %s (%s) disconnected: %s", tt_websocket_peer(websocket), gone->name, reason);
   nt4_peer **link = &gone->server->clients;
   while (*link != gone) link = &(*link)->next;
   *link = gone->next;

@@ -1,6 +1,7 @@
 /* server_test.c: the server over real loopback; clients are our own WebSockets, which say what viewers say. */
 #include "nt4/server_internal.h"
 
+#include "base/log.h"
 #include "net/net_testing.h"
 #include "websocket/websocket.h"
 
@@ -140,6 +141,11 @@ static void say(viewer *viewer, const char *text) {
 }
 
 /* Polls and flushes until `*what` is `least`. */
+static void keep_line(void *context, tt_log_level level, const char *text) {
+  (void)level;
+  snprintf(context, 200, "%s", text);
+}
+
 static void until(world *world, const int *what, int least) {
   uint64_t end = tt_net_now() + PATIENCE;
   while (*what < least && tt_net_now() < end) {
@@ -283,9 +289,13 @@ static void clients_publish_to_each_other(void **state) {
   until(world, &two->texts, 2);
   assert_non_null(strstr(two->text, "\"update\":{\"b\":2}"));
   assert_int_equal(two->values, 1);
+  char line[200] = "";
+  tt_log_set_sink(keep_line, line);
   tt_websocket_client_close(one->client);
   until(world, &two->texts, 3);
+  tt_log_set_sink(NULL, NULL);
   assert_non_null(strstr(two->text, "unannounce"));
+  assert_non_null(strstr(line, "disconnected: ")); /* why what it drove stands still */
 }
 
 static void ours_are_read_only(void **state) {
