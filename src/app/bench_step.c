@@ -4,6 +4,7 @@
  * world_tick() and once by mj_step alone with those torques, in alternating order. What is printed are medians.
  */
 #include "app/guests.h"
+#include "base/clock.h"
 #include "host/scene_wires.h"
 #include "app/assemble.h"
 #include "app/bench.h"
@@ -86,12 +87,12 @@ static tt_status segment(step_bench *bench, void *end, tt_error *error) {
 }
 
 static tt_status measure(step_bench *bench, double seconds, void *end, tt_error *error) {
-  uint64_t until = tt_net_now() + (uint64_t)(seconds * 1e9);
+  uint64_t until = tt_monotonic_ns() + (uint64_t)(seconds * 1e9);
   tt_world_start(bench->world);
   while (tt_world_view(bench->world)->time < bench->warm_up)
     TT_TRY(tt_world_tick(bench->world, error));
   tt_world_save(bench->world, bench->start);
-  while (bench->segments < MOST_SEGMENTS && (bench->segments < 8 || tt_net_now() < until)) {
+  while (bench->segments < MOST_SEGMENTS && (bench->segments < 8 || tt_monotonic_ns() < until)) {
     TT_TRY(segment(bench, end, error));
     if (tt_world_view(bench->world)->time > bench->repeat_after - 1e-9)
       TT_TRY(tt_world_restore(bench->world, bench->start, bench->state_size));

@@ -1,6 +1,7 @@
 /* child.c: setpriv (util-linux) has the kernel end the child with the thread that started it. */
 #include "app/child.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -14,17 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_EVERY_MS 100
 #define END_MS 3000 /* from SIGTERM to SIGKILL */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* `heard`: its descriptor that goes into the pipe; of output and errors the other is forgotten. */
 static int spawn(char *const *words, int heard, int pipe, pid_t *process) {
@@ -123,14 +117,15 @@ static bool find_value(const char *words, const char *name, char *value, size_t 
 
 static tt_status check(bool (*stop)(void *context), void *context, double end, tt_error *error) {
   if (stop(context)) return tt_fail(error, TT_CLOSED, "the program ends");
-  return now() < end ? TT_OK : tt_fail(error, TT_FAILED, "it took too long, and was ended");
+  return tt_monotonic_s() < end ? TT_OK
+                                : tt_fail(error, TT_FAILED, "it took too long, and was ended");
 }
 
 tt_status tt_child_ready(tt_child *child, const char *name, double seconds,
                          bool (*stop)(void *context), void *context, char *value, size_t size,
                          tt_error *error) {
   char words[4096] = "";
-  double end = now() + seconds;
+  double end = tt_monotonic_s() + seconds;
   while (hear(child, words, sizeof words)) {
     if (find_value(words, name, value, size)) return TT_OK;
     TT_TRY(check(stop, context, end, error));
@@ -143,7 +138,7 @@ tt_status tt_child_run(const char *const *words, double seconds, bool (*stop)(vo
   char said[4096] = "";
   tt_child child;
   int how = 0;
-  double end = now() + seconds;
+  double end = tt_monotonic_s() + seconds;
   TT_TRY(tt_child_start(words, &child, error));
   tt_status status = TT_OK;
   while (status == TT_OK && hear(&child, said, sizeof said))

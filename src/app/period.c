@@ -2,6 +2,7 @@
 #include "app/period.h"
 
 #include "app/end_signals.h"
+#include "base/clock.h"
 
 #include <signal.h>
 
@@ -21,14 +22,14 @@ void tt_period_catch_signals(tt_net *net) {
 }
 
 bool tt_period_serve(tt_net *net, uint64_t until) {
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   tt_net_poll(net, now < until && !stopped ? until - now : 0);
   return !stopped;
 }
 
 int tt_period_wait(tt_net *net, uint64_t *due, double period) {
   uint64_t step = (uint64_t)(period * 1e9), now;
-  while ((now = tt_net_now()) < *due && !stopped) tt_net_poll(net, *due - now);
+  while ((now = tt_monotonic_ns()) < *due && !stopped) tt_net_poll(net, *due - now);
   tt_net_poll(net, 0); /* what arrived at the last moment counts */
   if (stopped) return 0;
   uint64_t periods = 1 + (now - *due) / step;

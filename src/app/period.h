@@ -10,7 +10,7 @@
  *  loop. */
 void tt_period_catch_signals(tt_net *net);
 
-/** Serves the sockets until `*due` (ns, tt_net_now()'s clock) and moves it on by `period` s, as often as it takes to lie
+/** Serves the sockets until `*due` (ns, tt_monotonic_ns()'s clock) and moves it on by `period` s, as often as it takes to lie
  *  ahead. Returns how many periods that were: 1, or more where the process was held up, at most
  *  TT_PERIODS_AT_ONCE; what was missed is so told, and never made up for by a burst. 0 after a signal. */
 int tt_period_wait(tt_net *net, uint64_t *due, double period);

@@ -2,6 +2,7 @@
 
 #include "app/last_words.h"
 #include "app/run_program.h"
+#include "base/clock.h"
 #include "base/file.h"
 
 #include <ctype.h>
@@ -36,12 +37,6 @@ struct tt_program {
 };
 
 /* --- the watcher's thread --- */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The first that is known of its end is what it came to. */
 static void settle(tt_program *program, tt_program_state state, int number) {
@@ -88,16 +83,18 @@ static void take_report(tt_program *program) {
 
 static void *watch(void *context) {
   tt_program *program = context;
-  const double until = program->options.patience > 0 ? now() + program->options.patience : 0;
+  const double until =
+      program->options.patience > 0 ? tt_monotonic_s() + program->options.patience : 0;
   for (bool ended = false; !ended;) {
     struct pollfd ends[] = {{.fd = program->socket, .events = POLLIN},
                             {.fd = program->output, .events = POLLIN}};
     bool hurried = until > 0 && atomic_load(&program->state) == TT_PROGRAM_RUNS;
-    double left = until - now();
+    double left = until - tt_monotonic_s();
     int wait = !hurried ? -1 : left <= 0 ? 0 : left > 1e5 ? (int)1e8 : (int)(left * 1e3) + 1;
     int ready = poll(ends, 2, wait);
     if (ready < 0 && errno != EINTR) break;
-    if (ready == 0 && hurried && now() >= until) have_killed(program, TT_PROGRAM_OUT_OF_TIME);
+    if (ready == 0 && hurried && tt_monotonic_s() >= until)
+      have_killed(program, TT_PROGRAM_OUT_OF_TIME);
     if (ready <= 0) continue;
     if (ends[1].revents && !hear(program)) {
       close(program->output);
@@ -245,7 +242,8 @@ tt_program_end tt_program_state_of(const tt_program *program) {
 
 void tt_program_stop(tt_program *program, double grace) {
   if (!program || !program->keeper) return;
-  for (double until = now() + grace; !atomic_load(&program->gone) && now() < until;)
+  for (double until = tt_monotonic_s() + grace;
+       !atomic_load(&program->gone) && tt_monotonic_s() < until;)
     nanosleep(&(struct timespec){.tv_nsec = ASKED_EVERY_NS}, NULL);
   atomic_store(&program->told_to_end, true);
   send(program->socket, "", 1, MSG_NOSIGNAL);

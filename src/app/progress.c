@@ -1,7 +1,7 @@
 #include "app/progress.h"
 
+#include "base/clock.h"
 #include "base/text.h"
-#include "net/net.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +18,14 @@ int tt_terminal_columns(void) {
 }
 
 tt_progress tt_progress_start(const char *what) {
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   return (tt_progress){
       .what = what, .terminal = isatty(STDERR_FILENO), .started = now, .next = now + FIRST_NS};
 }
 
 void tt_progress_show_text(tt_progress *progress, double done, const char *text) {
   if (!progress->terminal) return;
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (now < progress->next) return;
   progress->next = now + EVERY_NS;
   progress->shown = true;
@@ -43,7 +43,7 @@ void tt_progress_show_text(tt_progress *progress, double done, const char *text)
 
 void tt_progress_show(tt_progress *progress, double done) {
   char text[60];
-  double elapsed = (double)(tt_net_now() - progress->started) * 1e-9;
+  double elapsed = (double)(tt_monotonic_ns() - progress->started) * 1e-9;
   snprintf(text, sizeof text, "%.0f s to go", done > 0 ? elapsed * (1 - done) / done : 0);
   tt_progress_show_text(progress, done, text);
 }

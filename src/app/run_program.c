@@ -6,6 +6,8 @@
  */
 #include "app/run_program.h"
 
+#include "base/clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_EVERY_MS 20 /* at memory and the number of processes */
@@ -45,12 +46,6 @@ typedef struct program {
   double kill_at; /* s, monotonic; 0: not told to end yet */
   run_program_report report;
 } program;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- the tree below a process --- */
 
@@ -211,7 +206,7 @@ static void tell_all(int signal) {
 /* What does not even die then waits for a disk that is gone, or can't be found without /proc: it is left. */
 static void kill_all(program *p) {
   int pause = AGAIN_MS;
-  for (double until = now() + GIVE_UP; now() < until;) {
+  for (double until = tt_monotonic_s() + GIVE_UP; tt_monotonic_s() < until;) {
     if (!p->first_ended) kill(-p->first, SIGKILL); /* however many they are */
     tell_all(SIGKILL);
     if (!reap(p)) return;
@@ -227,7 +222,7 @@ static bool hear(program *p) {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return false;
   if (got < 0 || p->told_to_end) return true;
   p->told_to_end = true;
-  p->kill_at = now() + PATIENCE;
+  p->kill_at = tt_monotonic_s() + PATIENCE;
   tell_all(SIGTERM);
   return true;
 }
@@ -236,16 +231,16 @@ static bool hear(program *p) {
 static void look_after(program *p) {
   static tree t;
   const bool limited = p->memory > 0 || p->processes > 0;
-  for (double looked = now();;) {
+  for (double looked = tt_monotonic_s();;) {
     struct pollfd ends[] = {{.fd = p->socket, .events = POLLIN},
                             {.fd = p->signals, .events = POLLIN}};
     poll(ends, 2, limited || p->told_to_end ? LOOK_EVERY_MS : -1);
     if (ends[1].revents && !reap(p)) return;
     if (p->first_ended && (p->report.end != RUN_PROGRAM_EXITED || p->report.number != 0)) return;
     if (ends[0].revents && !hear(p)) return;
-    if (p->told_to_end && now() >= p->kill_at) return;
-    if (!limited || now() - looked < 1e-3 * LOOK_EVERY_MS) continue;
-    looked = now();
+    if (p->told_to_end && tt_monotonic_s() >= p->kill_at) return;
+    if (!limited || tt_monotonic_s() - looked < 1e-3 * LOOK_EVERY_MS) continue;
+    looked = tt_monotonic_s();
     find(&t, p->processes);
     if (is_over(p, &t)) return;
   }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REFRESH_US 250000
@@ -35,12 +34,6 @@ struct tt_status_line {
   tt_wire_counts *counts;
   double last; /**< s, monotonic wall clock of the last refresh */
 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static const char *state_name(tt_wire_state state) {
   switch (state) {
@@ -99,7 +92,7 @@ static size_t add_wire(tt_status_line *line, int index, double elapsed, char *te
 static void show(tt_status_line *line) {
   tt_world_status status;
   tt_world_get_status(line->world, &status);
-  double present = now(), elapsed = present - line->last;
+  double present = tt_monotonic_s(), elapsed = present - line->last;
   line->last = present;
   char text[LINE_SIZE];
   size_t used = add(text, 0, "%.1f s  %.2f× real time", status.time, status.real_time_factor);
@@ -151,7 +144,7 @@ tt_status_line *tt_status_line_start(tt_world *world, const tt_attached *attache
   line->attached = attached;
   line->wire_count = tt_world_wire_count(world);
   line->counts = calloc((size_t)line->wire_count + 1, sizeof *line->counts);
-  line->last = now();
+  line->last = tt_monotonic_s();
   pthread_mutex_init(&line->lock, NULL);
   pthread_cond_init(&line->wake, NULL);
   sigset_t all, before;

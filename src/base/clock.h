@@ -1,4 +1,5 @@
-/* clock.h: the two clocks, in µs: deadlines and waits go by the monotonic one, partitions by the one on the wall. */
+/* clock.h: the two clocks: deadlines, waits and statistics go by the monotonic one, partitions by the one on the wall. Neither may
+ * reach the physics. */
 #ifndef TT_BASE_CLOCK_H
 #define TT_BASE_CLOCK_H
 
@@ -13,6 +14,14 @@ static inline int64_t tt_clock_us(clockid_t clock) {
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 static inline int64_t tt_monotonic_us(void) { return tt_clock_us(CLOCK_MONOTONIC); }
+/** ns. */
+static inline uint64_t tt_monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+/** s. */
+static inline double tt_monotonic_s(void) { return (double)tt_monotonic_ns() / 1e9; }
 /** UTC. */
 static inline int64_t tt_wall_us(void) { return tt_clock_us(CLOCK_REALTIME); }
 

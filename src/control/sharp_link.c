@@ -1,6 +1,7 @@
 /* sharp_link.c: one UDP link of the SHARP chain. See sharp_link.h. */
 #include "control/sharp_link.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define SAY_AGAIN_NS 1000000000u /* the first of each reason a second is logged */
@@ -8,7 +9,7 @@
 /** Bad datagrams change nothing and are never the end: counted, and said now and then. */
 static void drop(tt_sharp_link *link, const char *peer, const tt_refusal *fault) {
   link->dropped[fault->drop]++;
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (link->said_ns[fault->drop] != 0 && now - link->said_ns[fault->drop] < SAY_AGAIN_NS) return;
   link->said_ns[fault->drop] = now;
   tt_log_warning("%s: dropped a message from %s: %s: %s (%llu so far)", link->name, peer,
@@ -33,7 +34,7 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   tt_udp_accept_peer(link->udp);
   link->accepted++;
   link->heard = true;
-  link->heard_ns = tt_net_now();
+  link->heard_ns = tt_monotonic_ns();
 }
 
 tt_status tt_sharp_link_open(tt_sharp_link *link, tt_net *net, tt_error *error) {

@@ -1,4 +1,5 @@
 /* server_test.c: the server over real loopback; clients are our own WebSockets, which say what Foxglove says. */
+#include "base/clock.h"
 #include "foxglove/server_internal.h"
 
 #include "base/log.h"
@@ -169,8 +170,8 @@ static viewer *enter_in(world *world, tt_net *net, int index, const char *protoc
       (tt_websocket_handler){.on_open = on_open, .on_message = on_message, .on_close = on_close};
   options.context = viewer;
   assert_int_equal(tt_websocket_connect(net, &options, &viewer->client, NULL), TT_OK);
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!viewer->websocket && !viewer->closed && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!viewer->websocket && !viewer->closed && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     if (net != world->net) tt_net_poll(net, 1000000);
   }
@@ -183,8 +184,8 @@ static void keep_line(void *context, tt_log_level level, const char *text) {
 }
 
 static void until(world *world, const int *what, int least) {
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (*what < least && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (*what < least && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     tt_foxglove_flush(world->server);
   }
@@ -222,8 +223,8 @@ static void keep(world *world, const char *json) {
 
 /* Whether a text came that has `part`; waits for it. */
 static void expect_text(world *world, viewer *viewer, const char *part) {
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!strstr(viewer->text, part) && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!strstr(viewer->text, part) && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     tt_foxglove_flush(world->server);
   }
@@ -245,8 +246,8 @@ static void channels_are_advertised_and_subscribed(void **state) {
   assert_false(tt_foxglove_is_wanted(world->server, world->number, true));
   publish(world, "none", true);
   say(viewer, SUBSCRIBE);
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!tt_foxglove_is_wanted(world->server, world->number, false) && tt_net_now() < end)
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!tt_foxglove_is_wanted(world->server, world->number, false) && tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   tt_foxglove_set_time(world->server, 5000000000);
   publish(world, "{\"a\":1}", false); /* no news, but this one has had nothing */
@@ -257,8 +258,8 @@ static void channels_are_advertised_and_subscribed(void **state) {
   publish(world, "{\"a\":2}", true);
   until(world, &viewer->messages, 2);
   say(viewer, "{\"op\":\"unsubscribe\",\"subscriptionIds\":[9]}");
-  end = tt_net_now() + PATIENCE;
-  while (tt_foxglove_is_wanted(world->server, world->number, true) && tt_net_now() < end)
+  end = tt_monotonic_ns() + PATIENCE;
+  while (tt_foxglove_is_wanted(world->server, world->number, true) && tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   assert_false(tt_foxglove_is_wanted(world->server, world->number, true));
   assert_int_equal(viewer->messages, 2);
@@ -324,8 +325,8 @@ static void parameters_are_set_and_followed(void **state) {
   say(one, SET);
   until(world, &world->set, 3);
   tt_websocket_client_close(two->client);
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (tt_foxglove_client_count(world->server) == 2 && tt_net_now() < end)
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (tt_foxglove_client_count(world->server) == 2 && tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   assert_int_equal(world->released, 0); /* it was not the last that set it */
   char line[200] = "";
@@ -427,9 +428,9 @@ static void a_slow_reader_loses_messages_and_gets_the_newest(void **state) {
   say(slow, SUBSCRIBE);
   say(quick, SUBSCRIBE);
   const foxglove_peer *served = world->server->peers->next;
-  uint64_t end = tt_net_now() + PATIENCE;
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
   while ((!served->subscription_count || !world->server->peers->subscription_count) &&
-         tt_net_now() < end)
+         tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   static char big[BIG];
   tt_bytes json = {.size = 0};
@@ -446,7 +447,7 @@ static void a_slow_reader_loses_messages_and_gets_the_newest(void **state) {
     filled |= queued > FOXGLOVE_SLOW_AT;
   }
   assert_true(filled);
-  while ((slow->number != MESSAGES || quick->number != MESSAGES) && tt_net_now() < end) {
+  while ((slow->number != MESSAGES || quick->number != MESSAGES) && tt_monotonic_ns() < end) {
     tt_foxglove_publish(world->server, world->number, true, &json);
     tt_net_poll(world->net, 1000000);
     tt_net_poll(apart, 0);

@@ -1,5 +1,6 @@
 #include "host/watcher.h"
 
+#include "base/clock.h"
 #include "base/queue.h"
 
 #include <pthread.h>
@@ -57,7 +58,7 @@ static void *watch(void *context) {
     take_newest(watcher);
     while (tt_queue_pop(watcher->events, &told))
       if (options->hear) options->hear(options->context, &told);
-    uint64_t now = tt_net_now();
+    uint64_t now = tt_monotonic_ns();
     if (watcher->seen && now >= next) {
       options->show(options->context, watcher->newest);
       next = now + (uint64_t)(options->period * 1e9);

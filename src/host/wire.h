@@ -173,7 +173,7 @@ struct tt_wire {
  *  with `bad` (may be NULL) the index of the offending one. Feeds the watchdog. World's thread, during receive(). */
 tt_status tt_wire_submit(tt_wire *wire, const tt_submission *submissions, int count, int *bad);
 
-/** In lock-step: the answer is there to what was sent at `sent_at` (tt_net_now()): its round trip is counted, and its deadline
+/** In lock-step: the answer is there to what was sent at `sent_at` (tt_monotonic_ns()): its round trip is counted, and its deadline
  *  begins anew where more answers are to come. */
 void tt_wire_answered(tt_wire *wire, uint64_t sent_at);
 

@@ -1,4 +1,5 @@
 /* wire_port.c: the host's side of the contract in host/wire.h: the only ways in which an adapter touches a world. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/world_internal.h"
 
@@ -28,7 +29,7 @@ void tt_wire_alive(tt_wire *wire) {
 
 void tt_wire_answered(tt_wire *wire, uint64_t sent_at) {
   tt_wire_stats *stats = &wire->stats;
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   double seconds = (double)(now - sent_at) * 1e-9;
   tt_wire_slot_of(wire)->answered_ns = now;
   stats->round_trip_last = seconds;
@@ -106,7 +107,7 @@ bool tt_wire_is_behind(const tt_wire *wire) {
   const tt_world *world = wire->world;
   if (world->spec.pace != TT_PACE_REALTIME) return false;
   uint64_t ticks = wire->period_steps / world->spec.io_steps;
-  return tt_pacer_is_behind(&world->pacer, ticks > 0 ? ticks : 1, tt_net_now());
+  return tt_pacer_is_behind(&world->pacer, ticks > 0 ? ticks : 1, tt_monotonic_ns());
 }
 
 void tt_wire_request_reset(tt_wire *wire) {

@@ -1,4 +1,5 @@
 /* world.c: one world and its tick; tt_world_tick() at the end is the program's main path. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/world_internal.h"
 
@@ -60,14 +61,14 @@ static void handle_late(tt_world *world, tt_wire_slot *slot) {
 static uint64_t patience_left(const tt_wire_slot *slot, uint64_t started) {
   if (slot->given_up && known_to_be_late(&slot->wire)) return 0;
   if (slot->answered_ns > started) started = slot->answered_ns;
-  uint64_t waited = tt_net_now() - started;
+  uint64_t waited = tt_monotonic_ns() - started;
   return waited < slot->deadline_ns ? slot->deadline_ns - waited : 0;
 }
 
 /* Nobody is there any more who could answer, and what was under way when they left has come. */
 static bool waits_in_vain(const tt_world *world, uint64_t started) {
   uint64_t since = started > world->left_at ? started : world->left_at;
-  return world->left_at > 0 && tt_net_now() - since >= UNDER_WAY_NS;
+  return world->left_at > 0 && tt_monotonic_ns() - since >= UNDER_WAY_NS;
 }
 
 /* Where a peer has gone that is waited for, those that went from other wires are at the step at which they end: without it
@@ -84,7 +85,7 @@ static void end_left(tt_world *world, const tt_wire_slot *awaited) {
 /* Polls the network until every lock-step wire has answered, or its policy says to go on. */
 static void await_answers(tt_world *world) {
   if (!any_unanswered(world)) return;
-  uint64_t started = tt_net_now();
+  uint64_t started = tt_monotonic_ns();
   for (int i = 0; i < world->wire_count; i++) {
     tt_wire_slot *slot = &world->wires[i];
     bool told = false;
@@ -95,7 +96,7 @@ static void await_answers(tt_world *world) {
       tt_net_poll(world->net, unlimited ? TT_SLICE_NS : left);
       if (unanswered(world, slot)) end_left(world, slot);
       tt_world_drain_mail(world);
-      uint64_t now = tt_net_now();
+      uint64_t now = tt_monotonic_ns();
       tt_world_show(world, now);
       if (world->has_timeouts) poll_wires(world, now);
       if (in_vain && unanswered(world, slot)) world->quit = true;
@@ -166,7 +167,7 @@ static void receive(tt_world *world) {
     await_answers(world);
     tt_net_poll(world->net, 0);
     tt_world_drain_mail(world);
-    if (world->has_timeouts) poll_wires(world, tt_net_now());
+    if (world->has_timeouts) poll_wires(world, tt_monotonic_ns());
     for (int i = 0; i < world->wire_count; i++)
       if (tt_wire_due(world, &world->wires[i]))
         world->wires[i].wire.ops->receive(&world->wires[i].wire);

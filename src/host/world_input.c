@@ -1,4 +1,5 @@
 /* world_input.c: what comes into a world: commands of wires and pages, and the mailbox of other threads. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/world_internal.h"
 
@@ -119,7 +120,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
       break;
     case TT_MAIL_SPEED:
       if (!isfinite(mail->value) || mail->value <= 0) break;
-      tt_pacer_restart(&world->pacer, mail->value, tt_net_now());
+      tt_pacer_restart(&world->pacer, mail->value, tt_monotonic_ns());
       tt_world_event(world, mail->source, "speed %g", mail->value);
       break;
     case TT_MAIL_SEEK: seek(world, mail->value); break;
@@ -142,7 +143,7 @@ static void open_mail(tt_world *world, tt_mail *mail) {
     case TT_MAIL_SHOW: tt_world_show_view(world); break;
     case TT_MAIL_QUIT: world->quit = true; break;
     case TT_MAIL_LEFT:
-      world->left_at = tt_net_now();
+      world->left_at = tt_monotonic_ns();
       world->quit |= !waits_for_anybody(world);
       break;
   }

@@ -1,4 +1,5 @@
 /* world_run.c: a world's run at one of three paces. */
+#include "base/clock.h"
 #include "host/world_internal.h"
 
 #include <time.h>
@@ -15,7 +16,7 @@ static void sleep_until(uint64_t deadline) {
 /* Real time: waits until the next tick is due, serving the sockets for most of the time. */
 static void await_due(tt_world *world) {
   for (;;) {
-    uint64_t now = tt_net_now();
+    uint64_t now = tt_monotonic_ns();
     uint64_t deadline = tt_pacer_due(&world->pacer);
     if (now >= deadline || world->quit || world->paused) return;
     uint64_t left = deadline - now;
@@ -34,8 +35,8 @@ static bool single_step(tt_world *world) {
   tt_net_poll(world->net, TT_SLICE_NS);
   tt_world_drain_mail(world);
   tt_world_apply_resets(world);
-  tt_world_show(world, tt_net_now());
-  tt_pacer_restart(&world->pacer, world->pacer.speed, tt_net_now());
+  tt_world_show(world, tt_monotonic_ns());
+  tt_pacer_restart(&world->pacer, world->pacer.speed, tt_monotonic_ns());
   if (!world->paused || world->ticks_to_make == 0 || world->quit) return false;
   world->ticks_to_make--;
   return true;
@@ -68,16 +69,16 @@ tt_status tt_world_run(tt_world *world, tt_error *error) {
   bool realtime = world->spec.pace == TT_PACE_REALTIME;
   double tick = (double)world->spec.io_steps * tt_model_timestep(world->model);
   tt_pacer_start(&world->pacer, tick, world->spec.speed, world->spec.late_tick == TT_TICK_CATCH_UP,
-                 tt_net_now());
+                 tt_monotonic_ns());
   tt_world_begin(world);
   while (!world->quit && !finished(world)) {
     if (!may_tick(world, realtime)) continue;
-    tt_pacer_tick(&world->pacer, tt_net_now(), realtime);
+    tt_pacer_tick(&world->pacer, tt_monotonic_ns(), realtime);
     TT_TRY(tt_world_tick(world, error));
-    tt_world_show(world, tt_net_now());
+    tt_world_show(world, tt_monotonic_ns());
   }
   world->shown_at = 0; /* the last figures are the run's */
-  tt_world_show(world, tt_net_now());
+  tt_world_show(world, tt_monotonic_ns());
   if (error && world->quit_status != TT_OK) *error = world->quit_reason;
   return world->quit_status;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "host/journal_lines.h"
 #include "host/world_internal.h"
 #include "host/world_testing.h"
@@ -274,7 +275,7 @@ static void other_threads_see_a_copy(void **state) {
   order(&in, TT_DS_ENABLE, -1, 0);
   testing_tick(&in, 1);
   in.world->shown_at = 0;
-  tt_world_show(in.world, tt_net_now());
+  tt_world_show(in.world, tt_monotonic_ns());
   tt_world_get_driver_station(in.world, 1, &copy);
   assert_false(copy.enabled);
   testing_close(&in);

@@ -1,4 +1,5 @@
 /* net.c: the loop of a thread: what is read, how long it spins, when it sleeps. */
+#include "base/clock.h"
 #include "net/internal.h"
 
 #include <errno.h>
@@ -73,12 +74,6 @@ void tt_net_set_spin(tt_net *net, uint64_t max_ns) { net->spin = net->spin_max =
 void tt_net_wake(tt_net *net) {
   atomic_store(&net->woken, true);
   uv_async_send(&net->async);
-}
-
-uint64_t tt_net_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
 tt_status tt_net_add_source(tt_net *net, tt_net_source *source, tt_error *error) {
@@ -190,7 +185,7 @@ static bool idle(tt_net *net, uint64_t callbacks_before) {
 
 /* Looks again and again until something happens or `until`. */
 static void spin(tt_net *net, uint64_t callbacks_before, uint64_t until) {
-  for (uint64_t now = tt_net_now(); now < until; now = tt_net_now()) {
+  for (uint64_t now = tt_monotonic_ns(); now < until; now = tt_monotonic_ns()) {
     for (int i = 0; i < LOOKS_PER_GLANCE; i++) {
       look(net, now);
       if (!idle(net, callbacks_before)) return;
@@ -205,7 +200,7 @@ static void sleep_until(tt_net *net, uint64_t callbacks_before, uint64_t deadlin
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* of this thread; 50 µs otherwise */
   net->slack_set = true;
   for (;;) {
-    uint64_t now = tt_net_now();
+    uint64_t now = tt_monotonic_ns();
     turn_loop(net, now);
     if (!idle(net, callbacks_before) || now >= deadline) return;
     uint64_t wait = deadline - now;
@@ -237,12 +232,12 @@ static void wait_for_something(tt_net *net, uint64_t callbacks_before, uint64_t 
   uint64_t budget = is_crowded(net) ? 0 : net->spin;
   spin(net, callbacks_before, start + (budget < wait_ns ? budget : wait_ns));
   if (idle(net, callbacks_before)) sleep_until(net, callbacks_before, deadline);
-  adapt(net, net->callbacks != callbacks_before, tt_net_now() - start);
+  adapt(net, net->callbacks != callbacks_before, tt_monotonic_ns() - start);
 }
 
 bool tt_net_poll(tt_net *net, uint64_t wait_ns) {
   uint64_t before = net->callbacks;
-  uint64_t start = tt_net_now();
+  uint64_t start = tt_monotonic_ns();
   look(net, start);
   if (wait_ns && idle(net, before)) wait_for_something(net, before, start, wait_ns);
   atomic_store_explicit(&net->woken, false, memory_order_relaxed);

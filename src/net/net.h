@@ -28,8 +28,6 @@ bool tt_net_poll(tt_net *net, uint64_t wait_ns);
 void tt_net_set_spin(tt_net *net, uint64_t max_ns);
 /** Makes a tt_net_poll() that sleeps return. Any thread; async-signal-safe. */
 void tt_net_wake(tt_net *net);
-/** Monotonic wall clock, ns. For deadlines and statistics, never for physics. */
-uint64_t tt_net_now(void);
 
 /** Who may speak: list of "CIDR"; empty = loopback only if bound to loopback, and a public bind needs one. */
 typedef struct tt_allow {

@@ -1,4 +1,5 @@
 /* tcp_server.c: TCP servers: who may come in, and who is in. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/tcp_internal.h"
 
@@ -29,7 +30,7 @@ struct tt_tcp_server {
 
 static void say_refused(tt_tcp_server *server, const char *peer, const char *why) {
   server->refused++;
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (server->refused_said && now - server->refused_said_at < SAY_AGAIN_AFTER) return;
   tt_log_warning("%s: refused a connection from %s: %s (%llu refused since the last such line)",
                  server->address, peer, why,

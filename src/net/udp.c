@@ -1,4 +1,5 @@
 /* udp.c: a UDP endpoint: reads all that has arrived at once, keeps the newest, and can play an imperfect network. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/faults.h"
 #include "net/internal.h"
@@ -262,7 +263,7 @@ static const char *remedy(const tt_udp *udp, const tt_address *peer) {
 /* Full buffers, and that nobody is there yet, are the usual course of things. */
 static void say_trouble(tt_udp *udp, int reason, const tt_address *peer) {
   char text[TT_ADDRESS_TEXT];
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   bool usual = reason == EAGAIN || reason == EWOULDBLOCK || reason == ENOBUFS ||
                reason == ECONNREFUSED || reason == EINTR;
   if (usual || reason == udp->trouble) return;

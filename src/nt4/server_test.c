@@ -1,4 +1,5 @@
 /* server_test.c: the server over real loopback; clients are our own WebSockets, which say what viewers say. */
+#include "base/clock.h"
 #include "nt4/server_internal.h"
 
 #include "base/log.h"
@@ -121,8 +122,8 @@ static viewer *enter_in(world *world, tt_net *net, int index, const char *path,
       (tt_websocket_handler){.on_open = on_open, .on_message = on_message, .on_close = on_close};
   options.context = viewer;
   assert_int_equal(tt_websocket_connect(net, &options, &viewer->client, NULL), TT_OK);
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!viewer->opened && !viewer->closed && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!viewer->opened && !viewer->closed && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     if (net != world->net) tt_net_poll(net, 1000000);
   }
@@ -147,8 +148,8 @@ static void keep_line(void *context, tt_log_level level, const char *text) {
 }
 
 static void until(world *world, const int *what, int least) {
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (*what < least && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (*what < least && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     tt_nt4_server_flush(world->server);
   }
@@ -221,8 +222,8 @@ static void a_topic_is_announced_before_its_values(void **state) {
   until(world, &viewer->values, 2);
   assert_true(viewer->numbers[1] == 3);
   say(viewer, "[{\"method\":\"unsubscribe\",\"params\":{\"subuid\":1}}]");
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (is_wanted(world->server, world->number) && tt_net_now() < end)
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (is_wanted(world->server, world->number) && tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   assert_false(is_wanted(world->server, world->number));
 }
@@ -255,13 +256,13 @@ static void topics_only_means_no_values(void **state) {
 static void the_clock_is_answered_at_once(void **state) {
   world *world = *state;
   viewer *viewer = enter(world, 0, "/nt/viewer", v41, 1);
-  uint64_t before = tt_net_now() / 1000;
+  uint64_t before = tt_monotonic_ns() / 1000;
   assert_int_equal(tt_websocket_send(viewer->websocket, false, "\x94\xff\x00\x02\xcd\x30\x39", 7),
                    TT_OK);
   poll_until(world->net, &viewer->values, 1);
   assert_true(viewer->last.id == -1 && viewer->last.type == TT_NT4_INT);
   assert_true((uint64_t)viewer->last.time >= before &&
-              (uint64_t)viewer->last.time <= tt_net_now() / 1000);
+              (uint64_t)viewer->last.time <= tt_monotonic_ns() / 1000);
 }
 
 static void clients_publish_to_each_other(void **state) {
@@ -363,8 +364,8 @@ static void writable_topics_are_heard(void **state) {
   tt_websocket_send(one->websocket, false, "\x94\x01\x05\x02\x08", 5);
   until(world, &world->written, 4);
   tt_websocket_client_close(two->client); /* it was not the last that wrote */
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (tt_nt4_server_clients(world->server) == 2 && tt_net_now() < end)
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (tt_nt4_server_clients(world->server) == 2 && tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   assert_int_equal(world->released, 0);
   world->server->clients->trusted = false; /* as a page of another site */
@@ -432,8 +433,8 @@ static int ask(world *world, const char *method, const char *path, const char *m
   int fd = plain_socket(SOCK_STREAM, tt_nt4_server_address(world->server));
   assert_int_equal(write(fd, text, (size_t)size), size);
   ssize_t got = -1;
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (got < 0 && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (got < 0 && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     got = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
   }
@@ -541,8 +542,8 @@ static void topics_that_are_gone_make_room(void **state) {
   say(viewer,
       "[{\"method\":\"publish\",\"params\":{\"name\":\"/"
       "last\",\"pubuid\":5000,\"type\":\"int\"}}]");
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!strstr(viewer->text, "last") && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!strstr(viewer->text, "last") && tt_monotonic_ns() < end) {
     viewer->text[0] = '\0';
     tt_net_poll(world->net, 1000000);
   }
@@ -565,8 +566,8 @@ static void a_slow_reader_gets_the_newest_later(void **state) {
   until(world, &quick->texts, 1);
   nt4_peer *served = world->server->clients;
   while (strcmp(served->name, "slow") != 0) served = served->next;
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!served->interest_count && tt_net_now() < end) tt_net_poll(world->net, 1000000);
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!served->interest_count && tt_monotonic_ns() < end) tt_net_poll(world->net, 1000000);
   bool filled = false;
   for (int i = 0; i < VALUES; i++) {
     tt_bytes value = {.size = 0};
@@ -584,7 +585,7 @@ static void a_slow_reader_gets_the_newest_later(void **state) {
   assert_true(filled);
   assert_int_equal(slow->closed, 0);
   int64_t newest = world->server->topics[topic].time;
-  while ((slow->newest != newest || quick->newest != newest) && tt_net_now() < end) {
+  while ((slow->newest != newest || quick->newest != newest) && tt_monotonic_ns() < end) {
     tt_net_poll(world->net, 1000000);
     tt_net_poll(apart, 0);
     tt_nt4_server_flush(world->server);
@@ -604,8 +605,8 @@ static void a_publisher_can_be_replaced(void **state) {
   say(viewer, publish);
   say(viewer, publish);
   say(viewer, SUBSCRIBE("[\"/x\"]", "1", "{}"));
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!world->server->clients->subscription_count && tt_net_now() < end)
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!world->server->clients->subscription_count && tt_monotonic_ns() < end)
     tt_net_poll(world->net, 1000000);
   assert_int_equal(tt_nt4_server_clients(world->server), 1);
   int topic = nt4_find_topic(world->server, "/x");

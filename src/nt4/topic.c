@@ -1,7 +1,7 @@
 #include "nt4/topic_internal.h"
 
+#include "base/clock.h"
 #include "base/json.h"
-#include "net/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ bool nt4_topic_put(const nt4_topic *topic, int64_t id, int64_t time, tt_bytes *t
   return false;
 }
 
-int64_t nt4_now(void) { return (int64_t)(tt_net_now() / 1000); }
+int64_t nt4_now(void) { return (int64_t)(tt_monotonic_ns() / 1000); }
 
 void nt4_say(struct json_object **frame, const char *method, struct json_object *params) {
   struct json_object *message = params ? json_object_new_object() : NULL;

@@ -1,12 +1,12 @@
 /* json_message.c: messages are cut out of the stream; what stands in one is json_content.c's. */
 #include "telemetry/json_message.h"
 
+#include "base/clock.h"
 #include "store/list.h"
 #include "telemetry/json_content.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** Where the stream stands. */
 typedef enum tt_json_scan {
@@ -91,9 +91,7 @@ static void message_byte(tt_json_parser *parser, char c) {
 }
 
 static void begin_message(tt_json_parser *parser, tt_json_scan behind) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  parser->begun = time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+  parser->begun = tt_monotonic_us();
   parser->begins = parser->line;
   parser->beside = parser->column;
   parser->behind = behind;

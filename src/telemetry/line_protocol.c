@@ -1,9 +1,9 @@
 /* line_protocol.c: lines are cut out of the stream, and points joined to messages. */
+#include "base/clock.h"
 #include "telemetry/line_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** A message is delivered once it has so much: points behind it begin another. */
 #define GOOD_VALUES 5000
@@ -242,9 +242,7 @@ static void keep_byte(tt_line_parser *parser, char c) {
 }
 
 static void begin_line(tt_line_parser *parser) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  parser->begun = time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+  parser->begun = tt_monotonic_us();
   parser->begins = parser->line;
 }
 

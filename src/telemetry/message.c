@@ -1,11 +1,11 @@
 /* message.c: documents are cut out of the stream; what stands in one is message_content.c's. */
+#include "base/clock.h"
 #include "telemetry/message_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define MAX_UNFINISHED_WORK (64u << 20)
 /** More than most messages have. */
@@ -23,12 +23,6 @@ tt_message_limits tt_message_limits_default(void) {
                              .name_bytes = 200,
                              .value_bytes = 4096,
                              .duration = 5000000};
-}
-
-static int64_t now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
 }
 
 static void set_salt(const tt_message_parser *parser) {
@@ -78,7 +72,7 @@ static void begin_document(tt_message_parser *parser, const char *bytes, size_t 
     parser->before.line = XML_GetCurrentLineNumber64(parser->expat) - 1;
     parser->before.column = XML_GetCurrentColumnNumber64(parser->expat);
   }
-  parser->begun = now();
+  parser->begun = tt_monotonic_us();
   parser->document_bytes = 0;
   parser->token_start = 0;
   parser->unfinished_work = 0;

@@ -1,4 +1,5 @@
 /* live.c: the hub of live pages: what the world publishes goes to each; pages come and go. */
+#include "base/clock.h"
 #include "web/live_internal.h"
 #include "web/metrics.h"
 
@@ -43,7 +44,7 @@ static void publish(tt_observer *observer, const tt_view *view) {
   const bool jumped = has_jumped(live, view);
   see(live, view);
   if (!jumped && view->time < live->next_push_time) return;
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (!jumped && now < live->next_push_ns) return;
   if (now - live->next_push_ns > BURST_NS) live->next_push_ns = now - BURST_NS;
   live->next_push_ns += SMALLEST_GAP_NS;

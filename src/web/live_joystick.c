@@ -1,4 +1,5 @@
 /* live_joystick.c: a page as the joystick of sharp-json: its sticks to a core over UDP, the core's heartbeat back. */
+#include "base/clock.h"
 #include "control/joystick_pace.h"
 #include "control/sharp_link.h"
 #include "web/live_internal.h"
@@ -31,7 +32,7 @@ static void hear(tt_live_joystick *joystick) {
   tt_net_poll(joystick->net, 0);
   if (joystick->link.heard) tt_joystick_pace_heard(&joystick->pace, joystick->link.heard_ns);
   joystick->link.heard = false;
-  bool connected = tt_joystick_pace_connected(&joystick->pace, tt_net_now(), HEARTBEAT_WITHIN);
+  bool connected = tt_joystick_pace_connected(&joystick->pace, tt_monotonic_ns(), HEARTBEAT_WITHIN);
   if (connected == joystick->connected) return;
   joystick->connected = connected;
   say_connected(joystick);
@@ -41,7 +42,7 @@ static void hear(tt_live_joystick *joystick) {
 static gboolean on_time(gpointer data) {
   tt_live_joystick *joystick = data;
   hear(joystick);
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (now >= tt_joystick_pace_next(&joystick->pace)) {
     tt_sharp_link_send(&joystick->link, &tt_sharp_joystick_format, joystick->values);
     tt_joystick_pace_sent(&joystick->pace, now);

@@ -1,6 +1,7 @@
 /* websocket_test.c: connections over real loopback. The other side is a plain socket that speaks the RFC's bytes, or our
  * own client.
  */
+#include "base/clock.h"
 #include "websocket/websocket.h"
 
 #include "net/net_testing.h"
@@ -107,8 +108,8 @@ static void say(int s, const void *bytes, size_t size) {
 static void expect(tt_net *net, int s, const void *bytes, size_t size) {
   uint8_t got[1024];
   size_t have = 0;
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (have < size && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (have < size && tt_monotonic_ns() < end) {
     tt_net_poll(net, 1000000);
     ssize_t part = recv(s, got + have, size - have, MSG_DONTWAIT);
     if (part == 0) break;
@@ -119,13 +120,13 @@ static void expect(tt_net *net, int s, const void *bytes, size_t size) {
 }
 
 static void expect_end(tt_net *net, int s) {
-  uint64_t end = tt_net_now() + PATIENCE;
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
   char byte;
   for (;;) {
     tt_net_poll(net, 1000000);
     ssize_t part = recv(s, &byte, 1, MSG_DONTWAIT);
     if (part == 0 || (part < 0 && errno == ECONNRESET)) break;
-    assert_true(tt_net_now() < end);
+    assert_true(tt_monotonic_ns() < end);
   }
 }
 
@@ -429,8 +430,8 @@ static void who_pings_and_never_reads_is_cut(void **state) {
   char load[125] = "";
   size_t size = 0;
   while (size + 140 < sizeof flood) size += frame(flood + size, 0x89, load, sizeof load);
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (server_side.closed == 0 && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (server_side.closed == 0 && tt_monotonic_ns() < end) {
     send(s, flood, size,
          MSG_DONTWAIT |
              MSG_NOSIGNAL); /* parts make frames that are wrong; the queue is full before */
@@ -463,8 +464,8 @@ static void pings_find_out_who_is_gone(void **state) {
   int s = enter(*state, server);
   tt_websocket_ping(server_side.websocket, 0.02, 0.2);
   expect(*state, s, "\x89\x00", 2);
-  uint64_t began = tt_net_now();
-  while (tt_net_now() - began < 400000000) { /* twice the timeout: who answers stays */
+  uint64_t began = tt_monotonic_ns();
+  while (tt_monotonic_ns() - began < 400000000) { /* twice the timeout: who answers stays */
     tt_net_poll(*state, 1000000);
     uint8_t got[64];
     if (recv(s, got, sizeof got, MSG_DONTWAIT) > 0) say_frame(s, 0x8a, "", 0);
@@ -486,8 +487,8 @@ static void whose_messages_wait_here_is_not_gone(void **state) {
   static char load[100];
   memset(load, 'x', sizeof load);
   for (int i = 0; i < 60; i++) say_frame(s, 0x81, load, sizeof load); /* of 20 ms each, at once */
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (server_side.messages < 60 && !server_side.closed && tt_net_now() < end)
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (server_side.messages < 60 && !server_side.closed && tt_monotonic_ns() < end)
     tt_net_poll(*state, 1000000);
   assert_int_equal(server_side.messages, 60);
   close(s);

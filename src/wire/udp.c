@@ -1,4 +1,5 @@
 #include "wire/udp.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static bool hand_over(tt_wire *wire, tt_wire_udp *link, const void *bytes, size_
 static void send_message(tt_wire *wire, tt_wire_udp *link) {
   link->gone = link->answered = false;
   link->waited = 0;
-  link->sent_at = tt_net_now();
+  link->sent_at = tt_monotonic_ns();
   uint64_t handed = tt_udp_handed(link->udp);
   if (!hand_over(wire, link, link->message, link->size)) return;
   link->owed += lets_go(wire, link) ? tt_udp_handed(link->udp) - handed : 1;
@@ -224,7 +225,7 @@ void tt_wire_poll_udp(tt_wire *wire, double seconds) {
   tt_wire_advance_udp(wire, link);
   count_answers(wire, link);
   notice_that_nobody_is_there(wire, link);
-  double since_sent = (double)(tt_net_now() - link->sent_at) * 1e-9;
+  double since_sent = (double)(tt_monotonic_ns() - link->sent_at) * 1e-9;
   link->waited = fmin(link->waited + seconds, since_sent);
   if (link->answered) {
     if (link->waited >= settling_time(wire)) link->owed = 0;

@@ -7,6 +7,7 @@
  * It prints "listening ADDRESS", "connected", "disconnected", "enabled", "disabled" and "arrived METRES", and goes on until it is
  * ended.
  */
+#include "base/clock.h"
 #include "halsim/message.h"
 #include "websocket/websocket.h"
 
@@ -251,8 +252,8 @@ int main(int count, char **arguments) {
     fprintf(stderr, "%s\n", error.text);
     return 1;
   }
-  for (uint64_t next = tt_net_now() + LOOP;; next += LOOP) {
-    for (uint64_t now = tt_net_now(); now < next; now = tt_net_now())
+  for (uint64_t next = tt_monotonic_ns() + LOOP;; next += LOOP) {
+    for (uint64_t now = tt_monotonic_ns(); now < next; now = tt_monotonic_ns())
       tt_net_poll(robot.net, next - now);
     periodic(&robot);
   }

@@ -7,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/period.h"
 #include "app/program_config.h"
+#include "base/clock.h"
 #include "control/sharp_config.h"
 #include "control/sharp_core.h"
 #include "control/sharp_link.h"
@@ -63,9 +64,10 @@ static void compute(core_program *program, const tt_sharp_core_input *input,
 }
 
 static void await_answer(core_program *program) {
-  uint64_t until = tt_net_now() + ANSWER_NS;
+  uint64_t until = tt_monotonic_ns() + ANSWER_NS;
   program->joystick.heard = false;
-  while (!program->joystick.heard && tt_net_now() < until && tt_period_serve(program->net, until)) {
+  while (!program->joystick.heard && tt_monotonic_ns() < until &&
+         tt_period_serve(program->net, until)) {
   }
 }
 
@@ -93,7 +95,7 @@ static tt_status serve(core_program *program, tt_error *error) {
   tt_print(stderr, "ready joystick=%s vehicle=%s\n", tt_udp_address(program->joystick.udp),
            tt_udp_address(program->vehicle.udp));
   tt_log_info("core: mode: %s", program->law.tank ? "tank" : "arcade");
-  uint64_t due = tt_net_now();
+  uint64_t due = tt_monotonic_ns();
   int periods;
   while ((periods = tt_period_wait(program->net, &due, program->config->settings.period)) > 0)
     one_turn(program, periods);

@@ -7,6 +7,7 @@
 #include "app/period.h"
 #include "app/program_config.h"
 #include "control/joystick.h"
+#include "base/clock.h"
 #include "control/joystick_pace.h"
 #include "control/sharp_config.h"
 #include "control/sharp_link.h"
@@ -83,7 +84,7 @@ static bool speak(joystick_program *program, uint64_t start, uint64_t now) {
 }
 
 static void drive(joystick_program *program) {
-  uint64_t start = tt_net_now(), now = start, look = start;
+  uint64_t start = tt_monotonic_ns(), now = start, look = start;
   program->pace.period = program->config->period_seconds;
   while (speak(program, start, now)) {
     if (now >= look) {
@@ -92,7 +93,7 @@ static void drive(joystick_program *program) {
     }
     uint64_t next = tt_joystick_pace_next(&program->pace);
     if (!tt_period_serve(program->net, next < look ? next : look)) break;
-    now = tt_net_now();
+    now = tt_monotonic_ns();
     watch_heartbeat(program, now);
   }
   /* who leaves lets go of the sticks: nothing drives on until the core's own timeout */

@@ -10,6 +10,7 @@
 #include "app/progress.h"
 #include "app/proof.h"
 #include "app/saved_world.h"
+#include "base/clock.h"
 #include "scene/scene.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -29,7 +30,7 @@
 
 /* For programs: {"done": 0…1}, a line each, at most five times a second. */
 static void say_done(double done, uint64_t *next) {
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (now < *next) return;
   *next = now + 200000000u;
   tt_print(stdout, "{\"done\":%.4f}\n", done);
@@ -62,7 +63,7 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, bool js
   tt_feed *feed;
   tt_observer *observer;
   TT_TRY(tt_assemble(scene, &assembly, &world, error));
-  uint64_t started = tt_net_now();
+  uint64_t started = tt_monotonic_ns();
   tt_status status = tt_replay_open(log, &replay, error);
   if (status == TT_OK) status = tt_saved_world_begin(world, log, error);
   if (status == TT_OK)
@@ -71,7 +72,8 @@ static tt_status verify_in(const tt_scene *scene, const tt_run_log *log, bool js
   if (status == TT_OK) status = tt_world_add_observer(world, observer);
   if (status == TT_OK) status = repeat(world, replay, json, error);
   if (status == TT_OK)
-    status = tt_proof_say(log, replay, world, (double)(tt_net_now() - started) * 1e-9, out, error);
+    status =
+        tt_proof_say(log, replay, world, (double)(tt_monotonic_ns() - started) * 1e-9, out, error);
   tt_world_detach(world);
   tt_world_free(world);
   tt_replay_close(replay);

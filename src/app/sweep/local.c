@@ -3,7 +3,7 @@
 #include "app/drive.h"
 #include "app/sweep/kept.h"
 #include "app/sweep/pool.h"
-#include "net/net.h"
+#include "base/clock.h"
 
 #include <sched.h>
 
@@ -36,7 +36,7 @@ static tt_status done(void *context, const tt_sweep_row *row, const char *log, t
   job *of = context;
   TT_TRY(tt_sweep_kept_take(of->kept, row, log, error));
   TT_TRY(tt_sweep_results_add(of->local->results, row, error));
-  if (!of->uncommitted) of->uncommitted = tt_net_now();
+  if (!of->uncommitted) of->uncommitted = tt_monotonic_ns();
   tt_sweep_report_row(of->local->report, row);
   return TT_OK;
 }
@@ -44,7 +44,7 @@ static tt_status done(void *context, const tt_sweep_row *row, const char *log, t
 static bool turn(void *context) {
   job *of = context;
   tt_sweep_report_show(of->local->report);
-  if (of->uncommitted && tt_net_now() - of->uncommitted >= COMMIT_NS) {
+  if (of->uncommitted && tt_monotonic_ns() - of->uncommitted >= COMMIT_NS) {
     of->uncommitted = 0;
     of->status = tt_sweep_results_commit(of->local->results, of->error);
   }

@@ -6,8 +6,8 @@
 #include "app/sweep/deadline.h"
 #include "app/sweep/driver.h"
 #include "app/sweep/stage.h"
+#include "base/clock.h"
 #include "base/text.h"
-#include "net/net.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +161,7 @@ static tt_status tick(making *of) {
   const tt_sweep_driver_ops *driver = of->maker->driver;
   const uint64_t before = tt_world_view(of->world)->total_step;
   tt_error why;
-  if (tt_net_now() >= of->deadline) return time_out(of);
+  if (tt_monotonic_ns() >= of->deadline) return time_out(of);
   if (driver) TT_TRY(judge(of, driver->tick(of->maker->driver_self, &why), &why));
   TT_TRY(tick_world(of));
   if (tt_world_view(of->world)->total_step ==
@@ -263,7 +263,7 @@ static void measure(making *of) {
     end_with(of, status == TT_FULL ? TT_SWEEP_LIMIT : TT_SWEEP_CONTROLLER_FAILED, &why);
   row->hash = of->broken ? 0 : tt_world_hash(of->world);
   row->simulated_time = tt_model_time(tt_sim_model(sim), tt_sim_clock(sim)->total_steps);
-  row->wall_time = (double)(tt_net_now() - of->started) * 1e-9;
+  row->wall_time = (double)(tt_monotonic_ns() - of->started) * 1e-9;
   if (!of->maker->success) return;
   memcpy(columns, of->run->axes, (size_t)plan->axis_count * sizeof *columns);
   memcpy(columns + plan->axis_count, row->metrics, (size_t)plan->metric_count * sizeof *columns);
@@ -302,7 +302,7 @@ static tt_status make(making *of, const char *log) {
   tt_status status = set_stage(of, &settings, log);
   if (status == TT_OK && log) status = record(of, &settings);
   if (status == TT_OK) {
-    of->started = tt_net_now();
+    of->started = tt_monotonic_ns();
     of->deadline = of->started + (uint64_t)(maker->timeout * 1e9);
     if (opens_wires(maker)) tt_sweep_deadline_set(of->world, maker->timeout);
     status = drive(of);

@@ -1,10 +1,10 @@
 #include "app/sweep/only.h"
 
 #include "app/sweep/maker.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/scratch.h"
 #include "base/text.h"
-#include "net/net.h"
 #include "sweep/plan_show.h"
 
 #include <inttypes.h>
@@ -114,10 +114,10 @@ static tt_status time_run(tt_sweep_maker *maker, const tt_sweep_plan *plan, cons
                           double *seconds, tt_error *error) {
   static tt_sweep_run run;
   static tt_sweep_row row;
-  const uint64_t started = tt_net_now();
+  const uint64_t started = tt_monotonic_ns();
   tt_sweep_plan_run(plan, 0, &run);
   TT_TRY(tt_sweep_make(maker, &run, log, &row, error));
-  *seconds = (double)(tt_net_now() - started) * 1e-9;
+  *seconds = (double)(tt_monotonic_ns() - started) * 1e-9;
   if (row.status == TT_SWEEP_TIMEOUT && row.simulated_time > 0)
     *seconds = row.wall_time * plan->duration / row.simulated_time;
   return TT_OK;

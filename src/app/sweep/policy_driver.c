@@ -2,8 +2,8 @@
 #include "app/sweep/axes.h"
 #include "app/sweep/driver.h"
 #include "app/sweep/policy_host.h"
+#include "base/clock.h"
 #include "base/text.h"
-#include "net/net.h"
 #include "sweep/policy_message.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static tt_status policy_begin(void *self, tt_world *world, const tt_sweep_run *r
   TT_TRY(tt_policy_host_begin(&driver->host, plan, run->seed,
                               plan->controller.memory > 0 ? plan->controller.memory : MEMORY,
                               error));
-  driver->deadline = tt_net_now() + (uint64_t)(plan->timeout * 1e9);
+  driver->deadline = tt_monotonic_ns() + (uint64_t)(plan->timeout * 1e9);
   return TT_OK;
 }
 

@@ -1,7 +1,7 @@
 #include "app/sweep/policy_host.h"
 
+#include "base/clock.h"
 #include "base/file.h"
-#include "net/net.h"
 #include "scene/data.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static void hear_output(tt_policy_host *host) {
 
 /* Milliseconds, rounded up, as poll() takes them. */
 static int left_until(uint64_t deadline) {
-  uint64_t now = tt_net_now();
+  uint64_t now = tt_monotonic_ns();
   if (now >= deadline) return 0;
   uint64_t left = (deadline - now + 999999) / 1000000;
   return left < INT_MAX ? (int)left : INT_MAX;
@@ -154,7 +154,7 @@ static tt_status say_why(tt_policy_host *host, const tt_sweep_plan *plan, tt_err
 
 static tt_status await_import(tt_policy_host *host, const tt_sweep_plan *plan, tt_error *error) {
   double most = plan->timeout > IMPORT_SECONDS ? plan->timeout : IMPORT_SECONDS;
-  uint64_t deadline = tt_net_now() + (uint64_t)(most * 1e9);
+  uint64_t deadline = tt_monotonic_ns() + (uint64_t)(most * 1e9);
   bool said = false, unused;
   while (!said) {
     if (wait_for(host, -1, deadline, &said, &unused)) continue;
@@ -275,7 +275,7 @@ static bool begin_run(tt_policy_host *host, uint64_t seed, double memory, uint64
 
 tt_status tt_policy_host_begin(tt_policy_host *host, const tt_sweep_plan *plan, uint64_t seed,
                                double memory, tt_error *error) {
-  uint64_t deadline = tt_net_now() + IMPORT_SECONDS * 1000000000ull;
+  uint64_t deadline = tt_monotonic_ns() + IMPORT_SECONDS * 1000000000ull;
   for (int attempt = 0; attempt < 2; attempt++) {
     if (host->process == 0) TT_TRY(tt_policy_host_start(host, plan, error));
     if (begin_run(host, seed, memory, deadline)) return TT_OK;
@@ -290,7 +290,7 @@ bool tt_policy_host_send(const tt_policy_host *host, const void *bytes, size_t s
 }
 
 static tt_status say_end(tt_policy_host *host, tt_error *error) {
-  uint64_t deadline = tt_net_now() + END_SECONDS * 1000000000ull;
+  uint64_t deadline = tt_monotonic_ns() + END_SECONDS * 1000000000ull;
   char bytes[64];
   bool said = false, unused;
   int64_t status = 0;

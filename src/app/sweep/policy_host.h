@@ -31,7 +31,7 @@ tt_status tt_policy_host_begin(tt_policy_host *host, const tt_sweep_plan *plan, 
                                double memory, tt_error *error);
 /** Sends `size` bytes to the run. False: it is gone. */
 bool tt_policy_host_send(const tt_policy_host *host, const void *bytes, size_t size);
-/** Waits for a message of the run until `deadline` (ns, tt_net_now()), and keeps what is printed meanwhile. TT_CLOSED: the run's process has ended, with how
+/** Waits for a message of the run until `deadline` (ns, tt_monotonic_ns()), and keeps what is printed meanwhile. TT_CLOSED: the run's process has ended, with how
  *  in `error`; TT_AGAIN: the time is over; TT_FULL: more than `most` bytes were printed. */
 tt_status tt_policy_host_receive(tt_policy_host *host, uint64_t deadline, double most, void *bytes,
                                  size_t *size, tt_error *error);

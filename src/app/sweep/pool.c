@@ -8,7 +8,7 @@
 #include "app/sweep/frame.h"
 #include "app/sweep/worker.h"
 #include "base/bytes.h"
-#include "net/net.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static bool send(worker *to, const order *one) {
 }
 
 static void hand_out(pool *of, worker *to, int most) {
-  if (to->count == 0) to->since = tt_net_now();
+  if (to->count == 0) to->since = tt_monotonic_ns();
   for (order one; to->count < most && next(of, &one);) {
     *order_at(to, to->count++) = one;
     if (!send(to, &one)) return; /* it has ended; its orders come back when that is noticed */
@@ -160,7 +160,7 @@ static bool wants_log(const pool *of, const order *one, const tt_sweep_row *row)
 }
 
 static void learn_time(pool *of, worker *from) {
-  const uint64_t now = tt_net_now();
+  const uint64_t now = tt_monotonic_ns();
   const double took = (double)(now - from->since) * 1e-9 + 1e-6;
   of->mean = of->mean > 0 ? 0.9 * of->mean + 0.1 * took : took;
   from->since = now;
@@ -312,7 +312,7 @@ static void end_overdue(pool *of, uint64_t now) {
 }
 
 static void take_turn(pool *of) {
-  const uint64_t now = tt_net_now();
+  const uint64_t now = tt_monotonic_ns();
   if (now - of->turned < TURN_NS) return;
   of->turned = now;
   end_overdue(of, now);
@@ -320,7 +320,7 @@ static void take_turn(pool *of) {
 }
 
 static int wait_time(const pool *of) {
-  const uint64_t gone = tt_net_now() - of->turned;
+  const uint64_t gone = tt_monotonic_ns() - of->turned;
   return gone < TURN_NS ? (int)((TURN_NS - gone) / 1000000u) + 1 : 0;
 }
 

@@ -1,8 +1,8 @@
 #include "app/sweep/report.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "net/net.h"
 #include "sweep/plan_show.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 tt_sweep_report tt_sweep_report_start(const tt_sweep_plan *plan, tt_sweep_report_kind kind,
                                       const char *output, uint64_t runs, uint64_t before) {
-  const uint64_t now = tt_net_now();
+  const uint64_t now = tt_monotonic_ns();
   return (tt_sweep_report){.plan = plan,
                            .kind = kind,
                            .output = output,
@@ -52,7 +52,7 @@ void tt_sweep_report_row(tt_sweep_report *report, const tt_sweep_row *row) {
 }
 
 static double seconds(const tt_sweep_report *report) {
-  return (double)(tt_net_now() - report->started) * 1e-9;
+  return (double)(tt_monotonic_ns() - report->started) * 1e-9;
 }
 
 /* Runs a second since the start, 0 before the first. */
@@ -121,7 +121,7 @@ static void say_json(const tt_sweep_report *report, bool last, bool finished) {
 
 void tt_sweep_report_show(tt_sweep_report *report) {
   char text[300];
-  const uint64_t now = tt_net_now();
+  const uint64_t now = tt_monotonic_ns();
   if (report->kind == TT_SWEEP_REPORT_BAR) {
     describe(report, text, sizeof text);
     tt_progress_show_text(&report->progress,

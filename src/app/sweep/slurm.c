@@ -3,9 +3,9 @@
 #include "app/sweep/call.h"
 #include "app/sweep/slurm_submit.h"
 #include "app/sweep/slurm_task.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "net/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static bool lacks_rows(const void *context, uint32_t number) {
 }
 
 static tt_status collect(waiting *w, tt_error *error) {
-  w->collected = tt_net_now();
+  w->collected = tt_monotonic_ns();
   return tt_sweep_collect(w->collector, w->results, error);
 }
 
@@ -165,12 +165,12 @@ static tt_status ask_queue(waiting *w, tt_call *call, tt_error *error) {
   snprintf(name, sizeof name, "--name=%s", w->array.name);
   const char *words[] = {
       "squeue", "--me", name, "--noheader", "--array", "--states=all", TT_SLURM_TASK_FORMAT, NULL};
-  w->asked = tt_net_now();
+  w->asked = tt_monotonic_ns();
   return tt_slurm_call(words, call, error);
 }
 
 static bool is_time_to_ask(const waiting *w) {
-  uint64_t now = tt_net_now(), pause = (now - w->began) / 20;
+  uint64_t now = tt_monotonic_ns(), pause = (now - w->began) / 20;
   if (pause < ASK_LEAST_NS) pause = ASK_LEAST_NS;
   if (pause > ASK_MOST_NS) pause = ASK_MOST_NS;
   return now - w->asked >= pause;
@@ -179,13 +179,13 @@ static bool is_time_to_ask(const waiting *w) {
 /* Until all rows are there, or nothing is under way: TT_OK. */
 static tt_status wait_for_array(waiting *w, tt_call *call, tt_error *error) {
   uint64_t over_at = 0;
-  w->began = w->asked = tt_net_now();
+  w->began = w->asked = tt_monotonic_ns();
   while (!all_there(w)) {
     if (!w->turn(w->context))
       return tt_fail(error, TT_INTERRUPTED,
                      "interrupted; the array is cancelled, and the same command goes on");
     usleep(TURN_US);
-    uint64_t now = tt_net_now();
+    uint64_t now = tt_monotonic_ns();
     if (now - w->collected >= COLLECT_NS) TT_TRY(collect(w, error));
     if (over_at) {
       if (now - over_at >= LATE_NS) break;

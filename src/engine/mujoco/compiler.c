@@ -2,6 +2,7 @@
  * around: SIGCHLD may be ignored, others may reap our child, other threads may fork and keep our files open. */
 #include "engine/mujoco/compiler.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -200,12 +201,6 @@ static bool hear(compilation *c) {
   }
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* s of a processor that the child has had so far. */
 static double worked(const compilation *c) {
   clockid_t its;
@@ -217,7 +212,7 @@ static double worked(const compilation *c) {
 /* Until the child is no more; false if it has not worked for as long as our patience lasts: on a busy machine it comes to its
  * work late, but it comes. How much work it may have in all is limited where it starts. */
 static bool wait_for_end(compilation *c) {
-  double done = 0, until = now() + physics_compiler_patience;
+  double done = 0, until = tt_monotonic_s() + physics_compiler_patience;
   for (bool speaks = true;;) {
     struct pollfd ends[] = {{.fd = speaks ? c->lines[0] : -1, .events = POLLIN},
                             {.fd = c->process, .events = POLLIN}};
@@ -226,8 +221,8 @@ static bool wait_for_end(compilation *c) {
     if (ready <= 0) {
       const double before = done;
       done = worked(c);
-      if (done > before) until = now() + physics_compiler_patience;
-      if (ready < 0 || now() > until) return false;
+      if (done > before) until = tt_monotonic_s() + physics_compiler_patience;
+      if (ready < 0 || tt_monotonic_s() > until) return false;
       continue;
     }
     const bool ended = ends[1].revents != 0;

@@ -7,6 +7,7 @@
  */
 #include "wire/ezphysics/ezphysics.h"
 
+#include "base/clock.h"
 #include "wire/ezphysics/codec.h"
 #include "wire/ezphysics/explain.h"
 #include "wire/ezphysics/objects.h"
@@ -154,7 +155,7 @@ static void poll(tt_wire *wire, double seconds) {
 static void send_state(tt_wire *wire) {
   ezphysics *self = wire->self;
   self->stream.owed++;
-  self->stream.sent_at = tt_net_now();
+  self->stream.sent_at = tt_monotonic_ns();
   tt_wire_send_stream(wire, self->state, self->state_size);
 }
 

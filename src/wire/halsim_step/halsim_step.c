@@ -8,6 +8,7 @@
  */
 #include "wire/halsim_step/halsim_step.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "halsim/exchange.h"
 #include "halsim/station.h"
@@ -135,7 +136,7 @@ static void send_frame(tt_wire *wire) {
   tt_halsim_tell(self->halsim, tt_wire_view(wire), self->seconds, tell, &self->frame);
   if (wire->tells_driver_station) tell_station(wire, &self->frame);
   self->stream.owed++;
-  self->stream.sent_at = tt_net_now();
+  self->stream.sent_at = tt_monotonic_ns();
   bool sent = tt_step_end(&self->frame) &&
               tt_tcp_send(self->stream.tcp, self->frame.data, self->frame.size) == TT_OK;
   tt_wire_sent(wire, self->frame.data, self->frame.size, sent);

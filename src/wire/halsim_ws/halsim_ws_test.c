@@ -1,4 +1,5 @@
 /* halsim_ws_test.c: a program at the other end of the wire, in order and out of it, tick by tick. */
+#include "base/clock.h"
 #include "wire/halsim_ws/halsim_ws_testing.h"
 
 #include "halsim/message.h"
@@ -119,8 +120,8 @@ static void at_the_end_the_program_is_disabled(void **state) {
   ticks(rig, 2);
   tt_world_free(rig->world);
   rig->world = NULL;
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!rig->program.closed && tt_net_now() < end) tt_net_poll(rig->program.net, 1000000);
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!rig->program.closed && tt_monotonic_ns() < end) tt_net_poll(rig->program.net, 1000000);
   assert_int_equal(rig->program.closed, 1);
   const char *last = NULL;
   for (const char *at = rig->program.text; (at = strstr(at, "\">enabled\":")); at++) last = at;
@@ -148,8 +149,8 @@ static void cut(tt_rig *rig) {
   rig->program.server = NULL;
   rig->program.client = NULL;
   rig->program.websocket = NULL;
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (wire->stats.peer[0] && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (wire->stats.peer[0] && tt_monotonic_ns() < end) {
     tt_net_poll(rig->program.net, 0);
     tt_net_poll(wire->net, 1000000);
   }
@@ -303,8 +304,8 @@ static void a_message_without_end_costs_its_connection(void **state) {
   memset(text, ' ', size);
   tt_websocket_send(rig->program.websocket, true, text, size);
   free(text);
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (!rig->program.closed && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (!rig->program.closed && tt_monotonic_ns() < end) {
     tt_net_poll(tt_rig_wire(rig, 0)->net, 0);
     tt_net_poll(rig->program.net, 1000000);
   }

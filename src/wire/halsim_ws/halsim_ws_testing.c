@@ -2,6 +2,7 @@
 
 #include "app/assemble.h"
 #include "app/guests.h"
+#include "base/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,8 +135,8 @@ const tt_wire *tt_rig_wire(const tt_rig *rig, int index) {
 }
 
 void tt_rig_pump(tt_rig *rig, const uint64_t *what, uint64_t least) {
-  uint64_t end = tt_net_now() + PATIENCE;
-  while (*what < least && tt_net_now() < end) {
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
+  while (*what < least && tt_monotonic_ns() < end) {
     tt_net_poll(tt_rig_wire(rig, 0)->net, 0);
     tt_net_poll(rig->program.net, 100000);
   }
@@ -143,9 +144,9 @@ void tt_rig_pump(tt_rig *rig, const uint64_t *what, uint64_t least) {
 }
 
 void tt_rig_connected(tt_rig *rig) {
-  uint64_t end = tt_net_now() + PATIENCE;
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
   const tt_wire *wire = tt_rig_wire(rig, 0);
-  while ((!rig->program.websocket || !wire->stats.peer[0]) && tt_net_now() < end) {
+  while ((!rig->program.websocket || !wire->stats.peer[0]) && tt_monotonic_ns() < end) {
     tt_net_poll(wire->net, 0);
     tt_net_poll(rig->program.net, 1000000);
   }

@@ -1,6 +1,7 @@
 /* link_test.c: who may come to a wire that listens, and a program's first thousand messages, in real time. */
 #include "app/assemble.h"
 #include "app/guests.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/world.h"
 #include "net/net_testing.h"
@@ -127,11 +128,11 @@ static void say(const program *from, const char *text) {
 static tt_wire_stats await_received(tt_net *net, const running *at, int wire, uint64_t least) {
   tt_wire_stats stats;
   tt_wire_state wire_state;
-  uint64_t end = tt_net_now() + PATIENCE;
+  uint64_t end = tt_monotonic_ns() + PATIENCE;
   do {
     tt_net_poll(net, 200000);
     tt_world_get_wire(at->world, wire, &stats, &wire_state);
-  } while (stats.received < least && tt_net_now() < end);
+  } while (stats.received < least && tt_monotonic_ns() < end);
   assert_true(stats.received >= least);
   return stats;
 }
@@ -170,8 +171,8 @@ static void a_second_program_is_refused_and_the_first_goes_on(void **state) {
        tries++) { /* when the first is known to be gone */
     int closed = third.closed;
     join(net, running, "one", &third);
-    uint64_t end = tt_net_now() + PATIENCE;
-    while (!third.opened && third.closed == closed && tt_net_now() < end)
+    uint64_t end = tt_monotonic_ns() + PATIENCE;
+    while (!third.opened && third.closed == closed && tt_monotonic_ns() < end)
       tt_net_poll(net, 10000000);
   }
   poll_until(net, &third.heard, 1);
@@ -262,8 +263,8 @@ static uint64_t time_of_flood(const running *at) {
   for (int tries = 0; !program.opened && tries < 100; tries++) { /* the one before may still go */
     int closed = program.closed;
     join(net, at, "one", &program);
-    uint64_t end = tt_net_now() + PATIENCE;
-    while (!program.opened && program.closed == closed && tt_net_now() < end)
+    uint64_t end = tt_monotonic_ns() + PATIENCE;
+    while (!program.opened && program.closed == closed && tt_monotonic_ns() < end)
       tt_net_poll(net, 10000000);
   }
   poll_until(net, &program.heard, 1);

@@ -4,6 +4,7 @@
  */
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "wire/byte_order.h"
 #include "wire/bytes.h"
@@ -123,7 +124,7 @@ static void send_frame(tt_wire *wire) {
   uint8_t bytes[TT_LOCKSTEP_FRAME_BYTES(TT_LOCKSTEP_MAX)];
   size_t size = tt_lockstep_encode_frame(&self->frame, self->joints, bytes);
   self->stream.owed++;
-  self->stream.sent_at = tt_net_now();
+  self->stream.sent_at = tt_monotonic_ns();
   tt_wire_send_stream(wire, bytes, size);
 }
 

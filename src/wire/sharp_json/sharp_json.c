@@ -6,6 +6,7 @@
  */
 #include "wire/sharp_json/sharp_json.h"
 
+#include "base/clock.h"
 #include "wire/convert.h"
 #include "wire/sharp_json/explain.h"
 #include "wire/udp.h"
@@ -220,7 +221,7 @@ static bool is_one_too_many(const tt_wire *wire, uint64_t now) {
 
 static void send_state(tt_wire *wire, const tt_view *view) {
   sharp_json *self = wire->self;
-  uint64_t now = tt_net_now(), due = self->due_ns + least_interval(wire);
+  uint64_t now = tt_monotonic_ns(), due = self->due_ns + least_interval(wire);
   if (!self->tells_reset && (is_past(wire, now) || is_one_too_many(wire, now))) return;
   self->tells_reset = false;
   self->sent_ns = now;
