@@ -169,6 +169,19 @@ class Architecture(unittest.TestCase):
         self.assertGreater(len(declared), 1000)
         self.assertEqual([f"{name}() in {path.relative_to(ROOT)}" for name, path in declared.items() if name not in defined], [])
 
+    def test_every_thread_is_told_of(self):
+        """A file that starts threads stands in the page's section, or its folder does, or what is shared by two."""
+        section = MAP.split("\n## Threads\n")[1].split("\n## ")[0]
+        by_role = {"base/log.c": "log writer", "record/recorder.c": "recorder", "host/watcher.c": "host/watcher.h", "library/batch.c": "a batch's",
+                   "app/forks.c": "forks", "app/program.c": "a program's watcher", "app/attach/verifier.c": "verifier", "app/sweep/show.c": "shows"}
+        starts = re.compile(r"\b(?:pthread_create|g_thread_(?:try_)?new)\(")
+        found = [path for path in sources() if not is_test(path) and starts.search(path.read_text(encoding="utf-8"))]
+        self.assertGreater(len(found), 15)
+        for path in found:
+            name = path.relative_to(SOURCE).as_posix()
+            told = [by_role[name]] if name in by_role else [f"`src/{name}`", f"`src/{name.split('/')[0]}`"]
+            self.assertTrue(any(one in section for one in told), f"src/{name} starts a thread that docs/architecture.md doesn't know")
+
     def test_heads_name_their_own_file(self):
         head = re.compile(r'/\*+ (\w+\.[ch])\b')
         named = {path: found[1] for path in sources() if (found := head.match(path.read_text(encoding="utf-8")))}

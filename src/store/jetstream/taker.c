@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Bytes that are asked for at a time, in which the longest message has room. The answer to a ping stands behind them: of more the
- *  connection would seem to be lost where it is slow. */
+/** Bytes that are asked for at a time; the longest message has room in them. The answer to a ping queues behind them: with more, a
+ *  slow connection would look lost. */
 #define PIECE_BYTES (17u << 16)
 _Static_assert(PIECE_BYTES > TT_NATS_MESSAGE_MOST, "or it would never come");
 /** Messages, and bytes of them, in one batch, where its store has no wishes: what a slow one takes in a second or so. */

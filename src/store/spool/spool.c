@@ -23,7 +23,7 @@
 #define LOOKED_THROUGH (64u << 10)
 /** Of a file system: where one can't be read, the next may be. */
 #define BLOCK 4096
-/** Where a place ends up to whose end nothing can be read, however much is put there. */
+/** The end of a damage that reaches to the end of the file, also after more is appended. */
 #define NO_END UINT64_MAX
 
 /** A place of the file that can't be read. */
