@@ -6,7 +6,10 @@ import {load} from './load.mjs';
 /* ---- a browser, its clock, and a program that answers when it is told to ---- */
 
 Object.assign(globalThis, {location: {hash: '', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener() {}, requestAnimationFrame: () => 0, cancelAnimationFrame() {}, localStorage: {getItem: () => null, setItem() {}}});
-const {past, plots, route, run, store} = await load({past: 'live/past.ts', plots: 'pages/signals/plots.ts', route: 'route.ts', run: 'live/shown_run.ts', store: 'live/store.ts'});
+const {expression, measured, past, plots, route, rows, run, samples: seen, store} = await load({
+  expression: 'live/expression.ts', measured: 'pages/signals/measured.ts', past: 'live/past.ts', plots: 'pages/signals/plots.ts', route: 'route.ts', rows: 'live/rows.ts', run: 'live/shown_run.ts',
+  samples: 'live/samples.ts', store: 'live/store.ts',
+});
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 let clock = 0; // ms
@@ -267,6 +270,72 @@ test('a run that is still recorded is asked for on, also after an answer that fa
   duration = DURATION + 5;
   await wait(3000);
   assert.equal(run.now(), DURATION + 5);
+});
+
+test('what remembers begins at the left edge, whatever the page has seen itself: line, value, cursors, CSV and the kept run agree', async () => {
+  const OPENED = 6; // s of the run when the page is opened
+  const END = 188 * EVERY;
+  const formulas = ['integral(x)', 'integral(x + y) / 2', 'derivative(x)', 'mean(x, 2)', 'median(x, 2)', 'delay(x, 2)', 'lowpass(x, 0.2)', 'highpass(x, 0.2)', 'unwrap(x)'].map((formula) => `= ${formula}`);
+  await begin();
+  [duration, recording] = [END, true];
+  let subscribed;
+  store.hello.value = {token: '', recording: 'live'};
+  store.model.value = {signals: ['x', 'y'].map((name) => ({name, unit: '1'})), commands: []};
+  route.setParams({run: null});
+  store.generation.value++;
+  await wait(0);
+  seen.resubscribe((message) => (subscribed = message));
+  plots.plots.value = [{id: 1, traces: formulas.map((name, i) => ({name, colour: i + 1}))}];
+  await wait(0);
+  for (let i = OPENED / EVERY; i <= 188; i++) {
+    const row = [i * EVERY, ...subscribed.signals.map(() => i * EVERY)];
+    seen.takeSamples({number: subscribed.number, width: subscribed.signals.length, count: 1, lost: 0, rows: Float64Array.from(row)});
+  }
+  const whole = async (get) => {
+    for (let i = 0; i < 40; i++) {
+      get();
+      await wait(50);
+      decide('answered');
+    }
+    return get();
+  };
+  const near = (made, right, what) => {
+    assert.equal(made.length, right.length, what);
+    made.forEach((value, i) => assert.ok(Math.abs(value - right[i]) < 1e-9 || (Number.isNaN(value) && Number.isNaN(right[i])), `${what}: ${value} in place of ${right[i]}, sample ${i}`));
+  };
+  for (const from of [0, 2, 7]) {
+    plots.frozen.value = {from, to: END};
+    const times = Array.from({length: Math.round((END - from) / EVERY) + 1}, (_, i) => (Math.round(from / EVERY) + i) * EVERY);
+    const units = () => '1';
+    const right = (name) => expression.evaluate(expression.compile(name, units), ['x', 'y'].map(() => ({times, values: times})));
+    const lines = new Map();
+    for (const name of formulas) {
+      const line = await whole(() => past.traceOf(name, from, END, 1000));
+      near(line.times, times, `times of ${name} from ${from}`);
+      near(line.values, right(name).values, `line of ${name} from ${from}`);
+      near([plots.valueOf(name)], [line.values.at(-1)], `value of ${name} from ${from}`);
+      plots.cursors.value = [8, END];
+      near([measured.atCursor(name, 0)], [right(name).values[times.findLastIndex((time) => time <= 8)]], `cursor on ${name} from ${from}`);
+      lines.set(name, line);
+    }
+    const csv = rows.rowsOf(formulas, from, END);
+    await wait(0);
+    decide('answered');
+    const {columns} = await csv;
+    formulas.forEach((name, i) => near(columns[i], lines.get(name).values, `CSV of ${name} from ${from}`));
+    // The same run from its log alone, as another page has it.
+    store.hello.value = {token: '', recording: ''};
+    route.setParams({run: 'live'});
+    await wait(0);
+    store.keptModel.value = store.model.peek();
+    for (const name of formulas) near((await whole(() => past.traceOf(name, from, END, 1000))).values, lines.get(name).values, `kept ${name} from ${from}`);
+    store.hello.value = {token: '', recording: 'live'};
+    store.keptModel.value = null;
+    route.setParams({run: null});
+    await wait(0);
+  }
+  plots.frozen.value = plots.cursors.value = null;
+  plots.plots.value = [];
 });
 
 /** A number from 0 on below `below`; the same ones for the same seed. */

@@ -11,6 +11,7 @@ export interface Compiled {
   formula: string;
   inputs: string[]; // signals, in the order that a step takes them
   unit: string; // SI; '' where it can't be said
+  remembers: boolean; // the samples before count, too
   /** A fresh evaluation, which remembers what derivatives and filters need; a time that goes back begins anew. */
   make: () => Step;
 }
@@ -117,6 +118,7 @@ const BINARY = new Map<string, (a: number, b: number) => number>([
 
 interface Built {
   unit: string;
+  remembers: boolean;
   make: () => Step;
 }
 
@@ -137,6 +139,7 @@ function buildCall(node: jsep.CallExpression, inputs: string[], units: Units): B
   const parts = node.arguments.map((argument) => build(argument, inputs, units));
   return {
     unit: known.unit(parts.map(({unit}) => unit)),
+    remembers: known.remembers || parts.some(({remembers}) => remembers),
     make: () => {
       const steps = parts.map(({make}) => make());
       const call = known.make();
@@ -156,6 +159,7 @@ function buildBinary(node: jsep.BinaryExpression, inputs: string[], units: Units
   const right = build(node.right, inputs, units);
   return {
     unit: unitOfBinary(node.operator, left.unit, right.unit),
+    remembers: left.remembers || right.remembers,
     make: () => {
       const a = left.make();
       const b = right.make();
@@ -165,11 +169,12 @@ function buildBinary(node: jsep.BinaryExpression, inputs: string[], units: Units
 }
 
 function buildUnary(node: jsep.UnaryExpression, inputs: string[], units: Units): Built {
-  const {unit, make} = build(node.argument, inputs, units);
+  const {unit, remembers, make} = build(node.argument, inputs, units);
   const of = new Map([['-', (a: number) => -a], ['+', (a: number) => a], ['!', (a: number) => Number(a === 0)]]).get(node.operator);
   if (!of) throw new ExpressionError(`“${node.operator}” means nothing here.`);
   return {
     unit,
+    remembers,
     make: () => {
       const step = make();
       return (time, values) => of(step(time, values));
@@ -181,6 +186,7 @@ function buildChoice(node: jsep.ConditionalExpression, inputs: string[], units: 
   const [test, yes, no] = [node.test, node.consequent, node.alternate].map((each) => build(each, inputs, units)) as [Built, Built, Built];
   return {
     unit: yes.unit === no.unit ? yes.unit : '',
+    remembers: test.remembers || yes.remembers || no.remembers,
     make: () => {
       const [a, b, c] = [test.make(), yes.make(), no.make()];
       return (time, values) => {
@@ -194,11 +200,11 @@ function buildChoice(node: jsep.ConditionalExpression, inputs: string[], units: 
 function buildName(name: string, inputs: string[], units: Units): Built {
   if (name.startsWith('$')) {
     const at = Number(name.slice(1));
-    return {unit: units(inputs[at]!) ?? '', make: () => (_, values) => values[at]!};
+    return {unit: units(inputs[at]!) ?? '', remembers: false, make: () => (_, values) => values[at]!};
   }
   const value = CONSTANTS.get(name);
   if (value === undefined) throw new ExpressionError(`${name} is a function: write ${name}(…).`);
-  return {unit: '1', make: () => () => value};
+  return {unit: '1', remembers: false, make: () => () => value};
 }
 
 function build(node: Expression, inputs: string[], units: Units): Built {
@@ -206,7 +212,7 @@ function build(node: Expression, inputs: string[], units: Units): Built {
     case 'Literal': {
       const value = node.value;
       if (typeof value !== 'number' && typeof value !== 'boolean') break;
-      return {unit: '1', make: () => () => Number(value)};
+      return {unit: '1', remembers: false, make: () => () => Number(value)};
     }
     case 'Identifier':
       return buildName(String(node.name), inputs, units);
@@ -236,9 +242,9 @@ export function compile(name: string, units: Units): Compiled {
   } catch (error) {
     throw new ExpressionError(`${(error as Error).message.replace(/ at character \d+$/, '')} in this formula.`);
   }
-  const {unit, make} = build(tree, inputs, units);
+  const {unit, remembers, make} = build(tree, inputs, units);
   if (!inputs.length) throw new ExpressionError('This formula has no signal in it.');
-  return {label, formula, inputs, unit, make: () => restarting(make)};
+  return {label, formula, inputs, unit, remembers, make: () => restarting(make)};
 }
 
 function restarting(make: () => Step): Step {

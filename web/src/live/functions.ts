@@ -9,6 +9,8 @@ export interface Known {
   arity: [number, number];
   unit: Unit;
   make: () => Step;
+  /** What it gives depends on the samples before. */
+  remembers: boolean;
   help: string;
 }
 
@@ -30,9 +32,10 @@ const pure = (least: number, most: number, unit: Unit, of: (...values: number[])
   arity: [least, most],
   unit,
   make: () => (_, values) => of(...values),
+  remembers: false,
   help,
 });
-const kept = (count: number, unit: Unit, make: () => Step, help: string): Known => ({arity: [count, count], unit, make, help});
+const kept = (count: number, unit: Unit, make: () => Step, help: string): Known => ({arity: [count, count], unit, make, remembers: true, help});
 
 function derivative(): Step {
   let before = NaN;

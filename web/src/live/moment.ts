@@ -9,7 +9,7 @@ import {isOfWorld, isServed, now, shownDetails, shownRun} from './shown_run';
 import {hello, live, status} from './store';
 import {valuesWanted} from './values';
 
-export {heldAt, pastArrived, pastIsWhole, traceOf, wantTrace} from './past';
+export {heldAt, pastArrived, pastIsWhole, remembers, traceOf, wantTrace} from './past';
 export {isOfWorld, isServed, now, shownDetails, shownModel, shownRun, shownScenery, shownSignals} from './shown_run';
 export {valueAt} from './values';
 

@@ -2,10 +2,11 @@
 // many points each, so that moving and zooming find most of it here, and what is far away never comes.
 import {effect, signal} from '@preact/signals';
 import {HttpError, requestBytes} from '../http';
-import {decimate} from './decimate';
+import {decimate, firstAt, thinned} from './decimate';
 import type {Trace} from './decimate';
 import {derived} from './derived';
 import {evaluate, isExpression} from './expression';
+import type {Compiled} from './expression';
 import {ring} from './samples';
 import {isOfWorld, now, runAddress, shownDetails, shownRun} from './shown_run';
 import {generation} from './store';
@@ -34,6 +35,10 @@ interface Tile {
 
 /** By run, name, level and number; in the order in which they were asked for. */
 const tiles = new Map<string, Tile>();
+/** What remembers is computed of so many, whoever asks: a plot, its legend and its statistics have the same. */
+const EXACT_BUCKETS = 4000;
+/** Tiles narrower than this have no more samples in them, but more edges. */
+const EXACT_LEVEL = 0;
 /** As a plot asks for, so that its tiles serve. */
 const HELD_BUCKETS = 1000;
 const NOTHING: Trace = {times: [], values: []};
@@ -157,8 +162,8 @@ function take(traces: {times: Float64Array; values: Float64Array}[], {level, fir
     const {times, values} = traces[i]!;
     const reached = times.length ? times[times.length - 1]! : 0;
     for (let number = first; number <= last; number++) {
-      const begin = find(times, number * width);
-      const stop = find(times, (number + 1) * width);
+      const begin = firstAt(times, number * width);
+      const stop = firstAt(times, (number + 1) * width);
       tiles.delete(keyOf(name, level, number));
       tiles.set(keyOf(name, level, number), {times: times.slice(begin, stop), values: values.slice(begin, stop), until: Math.min(growing ? reached : Infinity, (number + 1) * width), asked: performance.now(), loading: false});
     }
@@ -167,18 +172,6 @@ function take(traces: {times: Float64Array; values: Float64Array}[], {level, fir
     if (tiles.size <= MOST_KEPT) break;
     tiles.delete(key);
   }
-}
-
-/** Index of the first time at or after `time`. */
-function find(times: Float64Array, time: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /* ---- answers ---- */
@@ -241,8 +234,8 @@ function gather(name: string, level: number, from: number, to: number): Trace {
   for (let number = Math.floor(from / width); number * width <= to; number++) {
     const tile = best(name, level, number);
     if (!tile) continue;
-    const begin = Math.max(0, find(tile.times, Math.max(from, number * width)) - (number * width <= from ? 1 : 0));
-    const end = Math.min(tile.times.length, find(tile.times, Math.min(to, (number + 1) * width)) + (to < (number + 1) * width ? 1 : 0));
+    const begin = Math.max(0, firstAt(tile.times, Math.max(from, number * width)) - (number * width <= from ? 1 : 0));
+    const end = Math.min(tile.times.length, firstAt(tile.times, Math.min(to, (number + 1) * width)) + (to < (number + 1) * width ? 1 : 0));
     for (let i = begin; i < end; i++) {
       trace.times.push(tile.times[i]!);
       trace.values.push(tile.values[i]!);
@@ -257,11 +250,11 @@ function seenFrom(name: string): number {
   return seen?.length ? seen.time(0) : Infinity;
 }
 
-/** Of a signal, or of a formula over several. */
-function fromLog(name: string, level: number, from: number, to: number): Trace {
-  const compiled = isExpression(name) ? derived(name) : null;
-  if (!isExpression(name)) return gather(name, level, from, to);
-  return compiled ? evaluate(compiled, compiled.inputs.map((input) => gather(input, level, from, to))) : NOTHING;
+const compiledOf = (name: string) => (isExpression(name) ? derived(name) : null);
+
+/** Does what it has at a time depend on where it began? */
+export function remembers(name: string): boolean {
+  return compiledOf(name)?.remembers ?? false;
 }
 
 /** The signals behind it. */
@@ -269,33 +262,80 @@ function inputsOf(name: string): string[] {
   return isExpression(name) ? (derived(name)?.inputs ?? []) : [name];
 }
 
-/** What there is by now of a signal or formula in a stretch of the run, about `buckets` × 4 points: from the log, and what the page has
- *  seen since. What is missing is asked for; `pastArrived` tells when it has come. */
-export function traceOf(name: string, from: number, to: number, buckets: number): Trace {
+/** s up to which the log is asked for what this page has not seen. */
+const oldUntil = (name: string, to: number) => Math.min(to, seenFrom(name), now());
+const hasPast = (from: number, old: number) => shownRun.peek() !== '' && old > Math.max(0, from);
+
+/** Of a signal, or of a formula over several, at a level. */
+function fromLog(name: string, level: number, from: number, to: number): Trace {
+  if (!isExpression(name)) return gather(name, level, from, to);
+  const compiled = derived(name);
+  return compiled ? evaluate(compiled, compiled.inputs.map((input) => gather(input, level, from, to))) : NOTHING;
+}
+
+/** What the log has, and from where this page has seen it, what it saw. */
+function joined(name: string, level: number, from: number, to: number, buckets: number): Trace {
   const since = seenFrom(name);
-  const old = Math.min(to, since, now());
-  let past = NOTHING;
-  if (shownRun.peek() && old > Math.max(0, from)) {
-    wantTrace(name, from, to, buckets);
-    past = fromLog(name, levelOf(from, to, buckets), Math.max(0, from), old);
-  }
+  const old = oldUntil(name, to);
+  const past = hasPast(from, old) ? fromLog(name, level, Math.max(0, from), old) : NOTHING;
   if (to < since) return past;
   const recent = decimate(ring(name)!, Math.max(from, since), to, buckets);
   if (!past.times.length) return recent;
-  return {times: [...past.times, ...recent.times], values: [...past.values, ...recent.values]};
+  const seam = recent.times[0] ?? Infinity; // the log's last sample may be one that was seen, too
+  const end = firstAt(past.times, seam);
+  return {times: [...past.times.slice(0, end), ...recent.times], values: [...past.values.slice(0, end), ...recent.values]};
+}
+
+/** What stands before the left edge holds there. */
+function fromEdge({times, values}: Trace, edge: number): Trace {
+  const first = firstAt(times, edge);
+  if (first === 0) return {times, values};
+  if (times[first] === edge) return {times: times.slice(first), values: values.slice(first)};
+  return {times: [edge, ...times.slice(first)], values: [values[first - 1]!, ...values.slice(first)]};
+}
+
+/** Of formulas that remember: what was computed last, and of what. */
+const computed = new Map<string, {of: string; compiled: Compiled; trace: Trace}>();
+const MOST_COMPUTED = 100;
+
+const exactLevel = (from: number, to: number) => Math.max(EXACT_LEVEL, levelOf(from, to, EXACT_BUCKETS));
+
+/** A formula that remembers begins at the left edge, whatever of its signals is in the log and what this page has seen. */
+function fromLeftEdge(name: string, compiled: Compiled, from: number, to: number): Trace {
+  const seen = compiled.inputs.map((input) => (isOfWorld.peek() ? ring(input) : undefined)).map((kept) => (kept?.length ? `${kept.time(0)} ${kept.time(kept.length - 1)}` : ''));
+  const of = [from, to, shownRun.peek(), pastArrived.peek(), ...seen].join();
+  const before = computed.get(name);
+  if (before?.of === of && before.compiled === compiled) return before.trace;
+  const traces = compiled.inputs.map((input) => joined(input, exactLevel(from, to), from, to, EXACT_BUCKETS));
+  const trace = evaluate(compiled, traces.map((input) => fromEdge(input, from)));
+  if (computed.size >= MOST_COMPUTED) computed.clear();
+  computed.set(name, {of, compiled, trace});
+  return trace;
+}
+
+/** What there is by now of a signal or formula in a stretch of the run, about `buckets` × 4 points: from the log, and what the page has
+ *  seen since. What is missing is asked for; `pastArrived` tells when it has come. */
+export function traceOf(name: string, from: number, to: number, buckets: number): Trace {
+  wantTrace(name, from, to, buckets);
+  const compiled = compiledOf(name);
+  if (compiled?.remembers) return thinned(fromLeftEdge(name, compiled, from, to), from, to, buckets);
+  return joined(name, levelOf(from, to, buckets), from, to, buckets);
 }
 
 /** Asks for what is missing of a stretch, as traceOf() does, without putting together what there is. */
 export function wantTrace(name: string, from: number, to: number, buckets: number): void {
-  const old = Math.min(to, seenFrom(name), now());
-  if (!shownRun.peek() || old <= Math.max(0, from)) return;
-  for (const input of inputsOf(name)) load(input, levelOf(from, to, buckets), Math.max(0, from), old);
+  const exact = remembers(name);
+  for (const input of inputsOf(name)) {
+    const old = oldUntil(exact ? input : name, to);
+    if (hasPast(from, old)) load(input, exact ? exactLevel(from, to) : levelOf(from, to, buckets), Math.max(0, from), old);
+  }
 }
 
 /** What a signal is worth at a time in a stretch that is drawn: what it was last before it, as the drawing has it; NaN: nothing yet. */
 export function heldAt(name: string, time: number, from: number, to: number): number {
-  if (time >= seenFrom(name)) return ring(name)!.at(time);
-  const {times, values} = traceOf(name, from, to, HELD_BUCKETS);
+  const compiled = compiledOf(name);
+  if (!compiled?.remembers && time >= seenFrom(name)) return ring(name)!.at(time);
+  const {times, values} = compiled?.remembers ? fromLeftEdge(name, compiled, from, to) : traceOf(name, from, to, HELD_BUCKETS);
   let at = times.length - 1;
   while (at >= 0 && times[at]! > time) at--;
   return values[at] ?? NaN;

@@ -37,49 +37,70 @@ async function* fromLog(names: string[], from: number, to: number): AsyncGenerat
   }
 }
 
-/** Formulas made of the rows of their signals. */
-async function logRows(names: string[], from: number, to: number): Promise<Rows> {
-  const parts = names.map((name) => {
-    const compiled = isExpression(name) ? derived(name) : null;
-    return {inputs: compiled?.inputs ?? [name], step: compiled?.make() ?? ((_: number, [value]: readonly number[]) => value!)};
-  });
-  const signals = [...new Set(parts.flatMap(({inputs}) => inputs))];
-  const places = parts.map(({inputs}) => inputs.map((input) => signals.indexOf(input)));
-  const made: Rows = {times: [], columns: names.map(() => [])};
+/** Signals' samples, a column a signal; undefined: it has none at that time. */
+interface Table {
+  times: number[];
+  columns: (number | undefined)[][];
+}
+
+async function logged(signals: string[], from: number, to: number): Promise<Table> {
+  const made: Table = {times: [], columns: signals.map(() => [])};
   for await (const {times, columns} of fromLog(signals, from, to)) {
     times.forEach((time, row) => {
       if (time <= (made.times[made.times.length - 1] ?? -1)) return; // where two stretches meet
       made.times.push(time);
-      parts.forEach(({step}, i) => made.columns[i]!.push(step(time, places[i]!.map((column) => columns[column]![row]!))));
+      columns.forEach((column, i) => made.columns[i]!.push(column[row]!));
     });
   }
   return made;
 }
 
-/** What the page has seen itself. */
-function seenRows(names: string[], from: number, to: number): Rows {
-  const next = names.map((name) => ring(name)?.find(from) ?? 0);
-  const made: Rows = {times: [], columns: names.map(() => [])};
+/** What the page has seen itself; of what was before a row at the beginning, since values hold. */
+function seen(signals: string[], from: number, to: number): Table {
+  const rings = signals.map((name) => ring(name));
+  const next = rings.map((kept) => kept?.find(from) ?? 0);
+  const made: Table = {times: [], columns: signals.map(() => [])};
+  const add = (time: number, valueOf: (place: number) => number | undefined) => {
+    made.times.push(time);
+    signals.forEach((_, i) => made.columns[i]!.push(valueOf(i)));
+  };
+  const timeOf = (i: number) => (rings[i] && next[i]! < rings[i].length ? rings[i].time(next[i]!) : Infinity);
+  if (next.some((index) => index > 0) && Math.min(...signals.map((_, i) => timeOf(i))) > from) add(from, (i) => (next[i]! > 0 ? rings[i]!.value(next[i]! - 1) : undefined));
   for (;;) {
-    const times = names.map((name, i) => {
-      const kept = ring(name);
-      return kept && next[i]! < kept.length ? kept.time(next[i]!) : Infinity;
-    });
+    const times = signals.map((_, i) => timeOf(i));
     const time = Math.min(...times);
     if (!(time <= to)) return made;
-    made.times.push(time);
-    names.forEach((name, i) => made.columns[i]!.push(times[i] === time ? ring(name)!.value(next[i]!++) : NaN));
+    add(time, (i) => (times[i] === time ? rings[i]!.value(next[i]!++) : undefined));
   }
 }
 
-/** Every sample of signals and formulas between two run times. */
-export async function rowsOf(names: string[], from: number, to: number): Promise<Rows> {
-  const seen = isOfWorld.peek() && names.every((name) => (ring(name)?.length ?? 0) > 0 && ring(name)!.time(0) <= Math.max(0, from));
-  if (seen || !shownRun.peek()) return seenRows(names, from, to);
-  const old = await logRows(names, from, to);
-  if (!isOfWorld.peek()) return old;
-  // The log is a little behind its world.
+async function samplesOf(signals: string[], from: number, to: number): Promise<Table> {
+  const allSeen = isOfWorld.peek() && signals.every((name) => (ring(name)?.length ?? 0) > 0 && ring(name)!.time(0) <= Math.max(0, from));
+  if (allSeen || !shownRun.peek()) return seen(signals, from, to);
+  const old = await logged(signals, from, to);
   const reached = old.times[old.times.length - 1] ?? from;
-  const fresh = seenRows(names, reached + 1e-6, to);
-  return {times: [...old.times, ...fresh.times], columns: old.columns.map((column, i) => [...column, ...fresh.columns[i]!])};
+  if (!isOfWorld.peek() || reached >= to) return old;
+  // The log is a little behind its world.
+  const fresh = seen(signals, reached, to);
+  const first = fresh.times.findIndex((time) => time > reached + 1e-6);
+  if (first < 0) return old;
+  return {times: [...old.times, ...fresh.times.slice(first)], columns: old.columns.map((column, i) => [...column, ...fresh.columns[i]!.slice(first)])};
+}
+
+/** Every sample of signals and formulas between two run times. Formulas are made of the rows of their signals, wherever those come from. */
+export async function rowsOf(names: string[], from: number, to: number): Promise<Rows> {
+  const parts = names.map((name) => {
+    const compiled = isExpression(name) ? derived(name) : null;
+    return {inputs: compiled?.inputs ?? [name], step: compiled?.make() ?? ((_: number, [value]: readonly number[]) => value!)};
+  });
+  const signals = [...new Set(parts.flatMap(({inputs}) => inputs))];
+  const {times, columns} = await samplesOf(signals, from, to);
+  const made = parts.map(({inputs, step}) => {
+    const of = inputs.map((input) => columns[signals.indexOf(input)]!);
+    return times.map((time, row) => {
+      const values = of.map((column) => column[row]);
+      return values.includes(undefined) ? NaN : step(time, values as number[]);
+    });
+  });
+  return {times, columns: made};
 }

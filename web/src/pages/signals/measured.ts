@@ -1,5 +1,5 @@
 // measured.ts: statistics of what is seen and values at the cursors, of each trace, computed no oftener than people read them.
-import {pastArrived, traceOf} from '../../live/moment';
+import {heldAt as drawnAt, pastArrived, remembers, traceOf} from '../../live/moment';
 import {cursors, frozen, visible} from './plots';
 import {heldAt, statistics} from './measure';
 import type {Statistics} from './measure';
@@ -41,5 +41,7 @@ export function statisticsOf(name: string): Seen {
 /** The value at a cursor. */
 export function atCursor(name: string, which: 0 | 1): number {
   const time = cursors.peek()?.[which];
-  return time === undefined ? NaN : heldAt(traceOf(name, time - 1, time, BUCKETS), time);
+  if (time === undefined) return NaN;
+  const {from, to} = visible();
+  return remembers(name) ? drawnAt(name, time, from, to) : heldAt(traceOf(name, time - 1, time, BUCKETS), time);
 }

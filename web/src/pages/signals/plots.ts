@@ -1,9 +1,9 @@
 // plots.ts: which signals are plotted where, and the stretch of time that all plots show.
 import {computed, effect, signal} from '@preact/signals';
 import {shownUnit} from '../../format';
-import {derived} from '../../live/derived';
+import {derived, derivedLive} from '../../live/derived';
 import {isExpression} from '../../live/expression';
-import {heldAt, moment, now, shownSignals, valueAt} from '../../live/moment';
+import {heldAt, moment, now, remembers, shownSignals, valueAt} from '../../live/moment';
 import {forget, ring, want} from '../../live/samples';
 import {displaySize, displayUnit} from '../../live/units';
 import {stored} from '../../settings';
@@ -137,19 +137,21 @@ export function zoom(from: number, to: number): void {
   if (to - from > 1e-4) frozen.value = {from, to};
 }
 
-/** The value under the cursor, or at the moment that is shown: as exact as what is drawn. */
+/** The value under the cursor, or at the moment that is shown: as exact as what is drawn. A formula that remembers has none but the one drawn. */
 export function valueOf(name: string): number {
-  const time = cursor.value;
-  if (time === null || !plotted.peek().includes(name)) return valueAt(name);
+  const isPlotted = plotted.peek().includes(name);
+  const time = cursor.value ?? (isPlotted && remembers(name) ? (moment.peek() ?? Infinity) : null);
+  if (time === null || !isPlotted) return valueAt(name);
   const {from, to} = visible();
-  return heldAt(name, time, from, to);
+  return heldAt(name, Math.min(time, to), from, to);
 }
 
 // History is gathered as long as the browser has the page open, whichever page is shown.
 let release: (() => void) | null = null;
 let before: string[] = [];
 effect(() => {
-  const names = plotted.value;
+  // Of a formula also its signals: where it begins depends on what is drawn.
+  const names = [...new Set(plotted.value.flatMap((name) => [name, ...(isExpression(name) ? (derivedLive(name)?.inputs ?? []) : [])]))];
   before.filter((name) => !names.includes(name)).forEach(forget);
   before = names;
   release?.();
