@@ -36,6 +36,10 @@ function endsAfter(ms: number): AbortSignal {
   return controller.signal;
 }
 
+function refusal(status: number, value: unknown): HttpError {
+  return new HttpError(status, (value as {error?: string} | null)?.error ?? `the program answered ${status}`);
+}
+
 /** Asks the program. `body` becomes JSON, or is bytes as they are; `check` says what the answer has to be, see check.ts.
  *  Errors of the program are {"error": text}; a server that is none says only its number. `limitMs`: there is an answer by then, or an
  *  error. */
@@ -56,7 +60,7 @@ export async function request<T>(method: string, url: string, body?: unknown, ch
   } catch {
     if (answer.ok) throw new HttpError(answer.status, 'the answer is no JSON');
   }
-  if (!answer.ok) throw new HttpError(answer.status, (value as {error?: string} | null)?.error ?? `the program answered ${answer.status}`);
+  if (!answer.ok) throw refusal(answer.status, value);
   try {
     return check(value, '');
   } catch (error) {
@@ -67,7 +71,7 @@ export async function request<T>(method: string, url: string, body?: unknown, ch
 /** Bytes that the program hands out. */
 export async function requestBytes(url: string): Promise<ArrayBuffer> {
   const answer = await fetch(url, {signal: present.signal});
-  if (!answer.ok) throw new HttpError(answer.status, `the program answered ${answer.status}`);
+  if (!answer.ok) throw refusal(answer.status, await answer.json().catch(() => null));
   return answer.arrayBuffer();
 }
 

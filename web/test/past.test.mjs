@@ -38,7 +38,8 @@ const EVERY = 0.05; // s
 let duration, recording, asked;
 
 const json = (value, status = 200) => new Response(JSON.stringify(value), {status});
-const details = () => json({duration, recording, name: 'r', scene: 's', started: '', events: [], program: null});
+const MANY = Array.from({length: 100}, (_, i) => `many${i}`);
+const details = () => json({signals: ['x', 'y', ...MANY].map((name) => ({name})), duration, recording, name: 'r', scene: 's', started: '', events: [], program: null});
 
 /** Samples whose value is their time, as the program answers. */
 function samples(url) {
@@ -336,6 +337,33 @@ test('what remembers begins at the left edge, whatever the page has seen itself:
   }
   plots.frozen.value = plots.cursors.value = null;
   plots.plots.value = [];
+});
+
+test('CSV has what the run has, and says what it has not', async () => {
+  await begin();
+  store.keptModel.value = {signals: ['x', 'y'].map((name) => ({name, unit: '1'})), commands: []};
+  const made = rows.rowsOf(['x', 'none', 'sum = x + y', '= 2 * none'], 1, 2);
+  await wait(0);
+  assert.equal(decide(({names}) => (names.includes('none') ? 'unknown' : 'answered')), 1);
+  const {times, columns, missing} = await made;
+  assert.equal(times.length, 21);
+  assert.deepEqual([columns[0], columns[2]], [times, times.map((time) => 2 * time)]);
+  assert.ok([...columns[1], ...columns[3]].every(Number.isNaN));
+  assert.deepEqual(missing, ['none', '2 * none']);
+  await assert.rejects(rows.rowsOf(['none'], 1, 2), /the run has no none/);
+  // More names than one request may have.
+  const many = rows.rowsOf(MANY, 1, 2);
+  for (let i = 0; i < 2; i++) {
+    await wait(0);
+    decide(({names}) => (names.length > 64 ? 'refused' : 'answered'));
+  }
+  assert.ok((await many).columns.every((column) => column.join() === times.join()));
+  // What the program says of it, in its words.
+  const refused = rows.rowsOf(['x'], 1, 2);
+  await wait(0);
+  decide('refused');
+  await assert.rejects(refused, /too many long answers/);
+  store.keptModel.value = null;
 });
 
 /** A number from 0 on below `below`; the same ones for the same seed. */

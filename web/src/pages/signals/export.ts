@@ -7,17 +7,20 @@ import {cssColor} from '../../theme';
 import {save} from '../../ui/download';
 
 /** One row a sample time, one column a signal in its unit, of which one is `sizes` in SI; empty where a signal has no sample at that time. */
-async function toCsv(names: string[], units: string[], sizes: number[], from: number, to: number): Promise<string> {
+async function toCsv(names: string[], units: string[], sizes: number[], from: number, to: number): Promise<{csv: string; missing: string[]}> {
   const header = ['time [s]', ...names.map((name, i) => (units[i] ? `${titleOf(name)} [${units[i]}]` : titleOf(name)))];
-  const {times, columns} = await rowsOf(names, from, to);
+  const {times, columns, missing} = await rowsOf(names, from, to);
   const lines = times.map((time, row) => [time, ...columns.map((column, i) => column[row]! / sizes[i]!)].map(csvCell).join(','));
-  return [header.map(csvCell).join(','), ...lines, ''].join('\r\n');
+  return {csv: [header.map(csvCell).join(','), ...lines, ''].join('\r\n'), missing};
 }
 
 export function saveCsv(names: string[], units: string[], sizes: number[], from: number, to: number): void {
   toCsv(names, units, sizes, from, to).then(
-    (text) => save('tether-signals.csv', new Blob([text], {type: 'text/csv'})),
-    (error: unknown) => notify(`The log could not be read: ${(error as Error).message}`, 'error'),
+    ({csv, missing}) => {
+      save('tether-signals.csv', new Blob([csv], {type: 'text/csv'}));
+      if (missing.length) notify(`This run has no ${missing.join(', ')}: nothing of it stands in the file.`);
+    },
+    (error: unknown) => notify(`The file could not be made: ${(error as Error).message}`, 'error'),
   );
 }
 
