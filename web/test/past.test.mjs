@@ -248,6 +248,30 @@ test('a run that grows is followed, also where that is known later than its firs
   assert.deepEqual(gaps('x', 20, 70), []);
 });
 
+test('a run that was deleted is said to be gone, in an open page and where its address is opened', async () => {
+  await begin();
+  past.traceOf('x', 0, DURATION, 1000);
+  await wait(10);
+  assert.equal(run.goneRun.value, '');
+  tellDetails = () => json({error: 'there is no such run'}, 404); // somebody deletes it
+  decide('unknown');
+  await wait(10);
+  assert.equal(run.goneRun.value, 'a');
+  route.setParams({run: 'b'});
+  await wait(0);
+  assert.equal(run.goneRun.value, 'b');
+  assert.deepEqual(store.notices.value, [], 'which the page shows as long as it is so');
+  route.setParams({run: null});
+  assert.equal(run.goneRun.value, '');
+  // A signal that a run doesn't have says nothing about the run.
+  await begin();
+  past.traceOf('none', 0, DURATION, 1000);
+  await wait(10);
+  decide('unknown');
+  await wait(10);
+  assert.equal(run.goneRun.value, '');
+});
+
 test('plots show of a run what there is of it, around its moment', async () => {
   await begin();
   for (const [time, from, to] of [[2, 0, 20], [50, 40, 60], [99, 80, 100]]) {

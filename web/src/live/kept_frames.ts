@@ -7,7 +7,7 @@ import type {Frame} from './codec';
 import {Following} from './following';
 import {blend, drawnTime, newestFrame, posesAt} from './frames';
 import {FASTEST, isPlaying, isServed, moment, now, speed} from './moment';
-import {isOfWorld, runAddress, shownDetails, shownRun} from './shown_run';
+import {answerOf, isOfWorld, runAddress, shownDetails, shownRun} from './shown_run';
 
 /** Frames a second of wall time while a run is played. */
 const RATE = 60;
@@ -47,7 +47,7 @@ export function decodeFrames(bytes: ArrayBuffer): Frame[] {
 }
 
 async function ask(run: string, query: string): Promise<Frame[]> {
-  return decodeFrames(await requestBytes(`${runAddress(run)}/frames?${query}`));
+  return decodeFrames(await answerOf(run, requestBytes(`${runAddress(run)}/frames?${query}`)));
 }
 
 /* ---- blocks ---- */

@@ -10,7 +10,7 @@ import {hello, live, status} from './store';
 import {valuesWanted} from './values';
 
 export {heldAt, pastArrived, pastIsWhole, remembers, traceOf, wantTrace} from './past';
-export {isOfWorld, isServed, now, shownDetails, shownModel, shownRun, shownScenery, shownSignals} from './shown_run';
+export {goneRun, isOfWorld, isServed, now, shownDetails, shownModel, shownRun, shownScenery, shownSignals} from './shown_run';
 export {valueAt} from './values';
 
 export const SLOWEST = 0.1;

@@ -8,7 +8,7 @@ import {derived} from './derived';
 import {evaluate, isExpression} from './expression';
 import type {Compiled} from './expression';
 import {ring} from './samples';
-import {isOfWorld, now, runAddress, shownDetails, shownRun} from './shown_run';
+import {answerOf, isOfWorld, now, runAddress, shownDetails, shownRun} from './shown_run';
 import {generation} from './store';
 
 /** Of a tile; the program halves them: the least and the greatest of each part. */
@@ -113,7 +113,7 @@ async function ask(question: Question): Promise<void> {
   query.set('points', String((last - first + 1) * TILE_POINTS));
   query.set('format', 'binary');
   try {
-    const bytes = await requestBytes(`${runAddress(run)}/signals?${query}`);
+    const bytes = await answerOf(run, requestBytes(`${runAddress(run)}/signals?${query}`));
     if (run === shownRun.peek()) take(decodeTraces(bytes, names.length), question);
   } catch (error) {
     if (run !== shownRun.peek()) return;

@@ -66,10 +66,25 @@ export function now(): number {
   return shownDetails.peek()?.duration ?? hello.peek()?.replay?.duration ?? 0;
 }
 
+/** The shown run, where the program keeps none of this name; '': it does, or it is not known yet. */
+export const goneRun = signal('');
 const isGone = (error: unknown) => error instanceof HttpError && error.status === 404;
 
 function tell(run: string, error: unknown): void {
-  notify(isGone(error) ? `There is no kept run ${run} any more` : `The run ${run} cannot be shown: ${(error as Error).message}`, 'error');
+  if (isGone(error)) goneRun.value = run;
+  else notify(`The run ${run} cannot be shown: ${(error as Error).message}`, 'error');
+}
+
+/** An answer about a run. Where there is none, somebody may have deleted the run meanwhile. */
+export async function answerOf<T>(run: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isGone(error) && run === shownRun.peek() && run !== goneRun.peek()) {
+      ask(run).catch((reason: unknown) => run === shownRun.peek() && isGone(reason) && tell(run, reason));
+    }
+    throw error;
+  }
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -94,6 +109,7 @@ effect(() => {
   generation.value; // the program came back, or has another world
   clearTimeout(timer);
   shownDetails.value = null;
+  goneRun.value = '';
   if (!run || connection.value !== 'live') return;
   ask(run).catch((error: unknown) => run === shownRun.peek() && tell(run, error));
 });

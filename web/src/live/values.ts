@@ -6,7 +6,7 @@ import {derived} from './derived';
 import {isExpression} from './expression';
 import {Following} from './following';
 import {lastValue} from './samples';
-import {isServed, runAddress, shownRun} from './shown_run';
+import {answerOf, isServed, runAddress, shownRun} from './shown_run';
 
 const answer = object({time: number, values: recordOf(number)});
 /** While a run is played, ms between an answer and the next question. */
@@ -15,7 +15,7 @@ const PAUSE_MS = 50;
 /** Run time that is shown, s; null: LIVE. moment.ts sets it, as whoever asks has it from there. */
 export const valuesWanted = signal<number | null>(null);
 
-const following = new Following((run, time) => request('GET', `${runAddress(run)}/values?at=${time}`, undefined, answer), PAUSE_MS);
+const following = new Following((run, time) => answerOf(run, request('GET', `${runAddress(run)}/values?at=${time}`, undefined, answer)), PAUSE_MS);
 let used = false; // somebody has looked at a value since the moment was last another
 
 function follow(): void {

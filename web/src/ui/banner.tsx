@@ -4,8 +4,8 @@ import {useEffect} from 'preact/hooks';
 import {retryNow} from '../live/connection';
 import {awaited, connection, hello, lostAt, notices, dismiss, retryAt, status} from '../live/store';
 import {toggleStop} from '../live/control';
-import {goLive, isLive, isOfWorld, isServed} from '../live/moment';
-import {page} from '../route';
+import {goLive, goneRun, isLive, isOfWorld, isServed} from '../live/moment';
+import {addressOf, page} from '../route';
 import type {Page} from '../route';
 import {Button} from './controls';
 import {Icon} from './icon';
@@ -29,6 +29,17 @@ function Past() {
   );
 }
 
+function Gone() {
+  return (
+    <div class="banner warn" role="status">
+      <Icon name="warning" />
+      <span>There is no kept run {goneRun.value} here: it was deleted, or its name is another.</span>
+      <a class="button plain" href={addressOf('runs')}>Runs</a>
+      {!isServed.value && <Button kind="plain" label="Show what is LIVE" text="Show what is LIVE" onClick={goLive} />}
+    </div>
+  );
+}
+
 export function Banner() {
   const state = connection.value;
   useEffect(() => {
@@ -48,6 +59,7 @@ export function Banner() {
     );
   }
   if (state === 'live') {
+    if (!status.value?.stopped && goneRun.value) return <Gone />;
     if (!status.value?.stopped && !isLive.value && !isServed.value && ACTS.includes(page.value)) return <Past />;
     return status.value?.stopped ? (
       <div class="banner stop" role="alert">

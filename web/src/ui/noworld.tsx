@@ -1,5 +1,6 @@
 // noworld.tsx: what stands on a page that needs the world, while there is none.
 import type {ComponentChildren} from 'preact';
+import {goneRun} from '../live/moment';
 import {connection, hello} from '../live/store';
 import {Empty} from './controls';
 import type {IconName} from './icon';
@@ -7,6 +8,7 @@ import type {IconName} from './icon';
 /** Says why there is none, and what to do about it; `title` what is missed here. */
 export function NoWorld({icon, title}: {icon: IconName; title: string}) {
   const state = connection.value;
+  if (goneRun.value) return <Empty icon={icon} title={title}>The run that was to be shown is not kept here.</Empty>;
   if (state === 'connecting' || state === 'live' || state === 'worldless') return <div class="loading" role="status"><i />Loading the world…</div>;
   const why: ComponentChildren =
     state === 'foreign' ? (
