@@ -378,7 +378,7 @@ class Recordings(unittest.TestCase):
             sim.step(30)
         sim.end()
         good = path.read_bytes()
-        state = good.index(b"TETTS05")
+        state = good.index(b"TETTS06")
         path.write_bytes(good[:state + 400] + bytes([good[state + 400] ^ 0x10]) + good[state + 401:])
         self.assertIn("are not those that were written", tether("verify", path, "--until", "0.05", "--save-state", self.folder / "state", status=1))
         self.assertIn("are not those that were written", tether("run", "--from", f"{path}@0.05", "--no-web", status=1))

@@ -254,7 +254,11 @@ TETHER_API tether_status tether_sim_exchange(tether_sim *sim, const tether_io *i
  * robot's file calls it; robot "arena": the arena's), which tether_scene_load() takes, too: then a simulation begins with
  * them. They are each simulation's own, also in a batch. A reset leaves them as they are. A saved state has them, and so has
  * a clone: restoring one puts back the values of when it was saved. They count for tether_sim_hash() where they differ from
- * what the models' files say. A recorder keeps each change. */
+ * what the models' files say. A recorder keeps each change.
+ *
+ * The friction of a body is -1 until it is set: what its model says holds, which may be another number for each geometry, and
+ * of two bodies MuJoCo takes the greater. A number that is set, also the model's own, is that of all the body's geometry and
+ * holds whatever it touches; -1 sets it back. */
 
 /** How many there are. */
 TETHER_API int tether_sim_value_count(const tether_sim *sim);

@@ -134,6 +134,54 @@ static void older_states_have_those_of_the_scene(void **state) {
   tether_scene_free(scene);
 }
 
+#define FRICTION "models.gripper.bodies.forearm.friction"
+
+static double modelled_friction(const tether_sim *sim) {
+  int index, count;
+  assert_int_equal(tt_sim_find_value(sim->sim, FRICTION, "", &index, NULL), TT_OK);
+  return tt_sim_values(sim->sim, &count)[index].modelled;
+}
+
+static void friction_can_be_unset(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene);
+  tether_handle handle;
+  const double negative = -0.5;
+  const uint64_t unset = tether_sim_hash(sim);
+  assert_true(get(sim, FRICTION) == -1);
+  set(sim, FRICTION, NULL, modelled_friction(sim));
+  assert_true(get(sim, FRICTION) == modelled_friction(sim));
+  assert_true(tether_sim_hash(sim) != unset);
+  set(sim, FRICTION, NULL, -1);
+  assert_true(tether_sim_hash(sim) == unset);
+  good(tether_value_find(sim, FRICTION, NULL, &handle, &error));
+  assert_int_equal(tether_sim_set_values(sim, &handle, &negative, 1, &error), TETHER_INVALID);
+  assert_non_null(strstr(error.text, "0 to 100 1, or -1 for what the model says"));
+  tether_sim_free(sim);
+  tether_scene_free(scene);
+}
+
+/* Version 5 wrote the model's own number for a friction that is not set. */
+static void frictions_of_older_states_are_unset(void **state) {
+  (void)state;
+  tether_scene *scene = load("gripper");
+  tether_sim *sim = sim_of(scene), *other = sim_of(scene);
+  const size_t size = tt_sim_state_size(sim->sim);
+  unsigned char *saved = malloc(size);
+  set(sim, FRICTION, NULL, modelled_friction(sim));
+  tt_sim_save(sim->sim, saved);
+  assert_int_equal(tt_sim_restore(other->sim, saved, size, NULL), TT_OK);
+  assert_true(get(other, FRICTION) == modelled_friction(sim));
+  memcpy(saved, "TETTS05", 8);
+  assert_int_equal(tt_sim_restore(other->sim, saved, size, NULL), TT_OK);
+  assert_true(get(other, FRICTION) == -1);
+  free(saved);
+  tether_sim_free(sim);
+  tether_sim_free(other);
+  tether_scene_free(scene);
+}
+
 static void one_of_a_batch_is_changed_alone(void **state) {
   (void)state;
   enum { COUNT = 4 };
@@ -257,6 +305,8 @@ int main(void) {
       cmocka_unit_test(a_setting_is_a_value_that_it_begins_with),
       cmocka_unit_test(resets_leave_them_and_states_have_them),
       cmocka_unit_test(older_states_have_those_of_the_scene),
+      cmocka_unit_test(friction_can_be_unset),
+      cmocka_unit_test(frictions_of_older_states_are_unset),
       cmocka_unit_test(one_of_a_batch_is_changed_alone),
       cmocka_unit_test(noise_is_a_value_too),
       cmocka_unit_test(a_failure_leaves_the_old_ones),

@@ -4,13 +4,15 @@
 
 #include <string.h>
 
-/* Behind the head stand the values of the model, commands, acceptances, axis acceptances, parts, engine. Version 4 had no
+/* Behind the head stand the values of the model, commands, acceptances, axis acceptances, parts, engine. Version 5 had the
+ * model's own number where a friction was not set (TT_AS_MODELLED). Version 4 had no
  * flags, and the engine's feedback where the simulation that reads it has it. Version 3 had no values. Version 2 was a whole
  * world's: one watchdog a wire stood between head and commands. */
 #define VERSION_2 0x32305354544554u /* "TETTS02", little-endian */
 #define VERSION_3 0x33305354544554u /* "TETTS03" */
 #define VERSION_4 0x34305354544554u /* "TETTS04" */
 #define VERSION_5 0x35305354544554u /* "TETTS05" */
+#define VERSION_6 0x36305354544554u /* "TETTS06" */
 
 typedef struct head {
   uint64_t magic, step, total_steps, match_start, sequence, epoch;
@@ -109,7 +111,7 @@ static void ask_resets(tt_sim *sim, uint64_t flags) {
 void tt_sim_save(const tt_sim *sim, void *state) {
   tt_sim *source = (tt_sim *)sim; /* the walk only reads while saving */
   walk through = {.at = state, .saving = true};
-  head fixed = {VERSION_5,     sim->clock.step,  sim->clock.total_steps, sim->match_start,
+  head fixed = {VERSION_6,     sim->clock.step,  sim->clock.total_steps, sim->match_start,
                 sim->sequence, sim->clock.epoch, flags_of(sim)};
   move(&through, &fixed, sizeof fixed);
   move(&through, source->values, values_size(sim));
@@ -118,12 +120,21 @@ void tt_sim_save(const tt_sim *sim, void *state) {
   tt_engine_save(sim->engine, through.at);
 }
 
+/* Before version 6 a friction of the model's own number was one that is not set. */
+static void renew_values(const tt_sim *sim, double *values) {
+  int count;
+  const tt_value *known = tt_sim_values(sim, &count);
+  for (int i = 0; i < count; i++)
+    if (known[i].own < known[i].lower && values[i] == known[i].modelled) values[i] = known[i].own;
+}
+
 /* The engine, whose state is the `size` bytes before `end`, with the values that stand at `values`; NULL: those that the scene
  * begins with. Where it fails, nothing has changed. */
-static tt_status restore_engine(tt_sim *sim, const void *values, const unsigned char *end,
-                                size_t size) {
+static tt_status restore_engine(tt_sim *sim, const void *values, bool old_values,
+                                const unsigned char *end, size_t size) {
   memcpy(sim->old_values, sim->values, values_size(sim));
   memcpy(sim->wanted, values ? values : sim->first_values, values_size(sim));
+  if (values && old_values) renew_values(sim, sim->wanted);
   TT_TRY(tt_sim_put_values(sim, sim->wanted, NULL));
   tt_status status = tt_engine_restore(sim->engine, end - size, size);
   if (status != TT_OK) tt_sim_put_values(sim, sim->old_values, NULL);
@@ -133,14 +144,15 @@ static tt_status restore_engine(tt_sim *sim, const void *values, const unsigned 
 /* What a head says of the rest. TT_VERSION: it is of none that is known here. */
 static tt_status read_head(const tt_sim *sim, head *fixed, layout *of) {
   *of = (layout){.feedback = tt_engine_feeds_back(sim->engine)};
-  if (fixed->magic == VERSION_5)
+  const bool has_flags = fixed->magic == VERSION_6 || fixed->magic == VERSION_5;
+  if (has_flags)
     of->feedback = fixed->flags & HAS_FEEDBACK;
   else if (fixed->magic != VERSION_4 && fixed->magic != VERSION_3 && fixed->magic != VERSION_2)
     return TT_VERSION;
   if (fixed->magic == VERSION_2 && fixed->flags > 1000) return TT_INVALID;
   if (fixed->magic == VERSION_2) of->watchdogs = (size_t)fixed->flags * WATCHDOG_SIZE;
-  if (fixed->magic != VERSION_5) fixed->flags = 0;
-  if (fixed->magic == VERSION_5 || fixed->magic == VERSION_4) of->values = values_size(sim);
+  if (!has_flags) fixed->flags = 0;
+  if (has_flags || fixed->magic == VERSION_4) of->values = values_size(sim);
   of->whole = size_with(sim, of->feedback) - values_size(sim) + of->values + of->watchdogs;
   return TT_OK;
 }
@@ -154,7 +166,8 @@ tt_status tt_sim_restore(tt_sim *sim, const void *state, size_t size, size_t *us
   TT_TRY(read_head(sim, &fixed, &of));
   if (size < of.whole || (!used && size != of.whole)) return TT_INVALID;
   /* First, since it refuses what is of another scene. */
-  TT_TRY(restore_engine(sim, of.values ? through.at : NULL, (const unsigned char *)state + of.whole,
+  TT_TRY(restore_engine(sim, of.values ? through.at : NULL, fixed.magic != VERSION_6,
+                        (const unsigned char *)state + of.whole,
                         tt_engine_state_size(sim->engine, of.feedback)));
   through.at += of.values;
   tt_sim_journal(

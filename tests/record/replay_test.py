@@ -55,7 +55,7 @@ class Snapshots(unittest.TestCase):
             tether.process.send_signal(signal.SIGINT)
             self.assertEqual(tether.stop(signal.SIGCONT), 0, tether.text())
         saved = state.read_bytes()
-        _, step, *_, flags = struct.unpack_from("<7Q", saved, saved.index(b"TETTS05"))
+        _, step, *_, flags = struct.unpack_from("<7Q", saved, saved.index(b"TETTS06"))
         self.assertFalse(flags & 2)
         self.assertEqual(step == 0, "world: reset" in tether.text(), tether.text())
 

@@ -276,6 +276,16 @@ static tt_status print_keys(const tt_scene *scene, tt_error *error) {
   return TT_OK;
 }
 
+static void print_value(const tt_value *value, double present) {
+  const bool set = present >= value->lower || value->own >= value->lower;
+  char number[32] = "-";
+  if (set) snprintf(number, sizeof number, "%.6g", present);
+  tt_print(stdout, "  %-56s %-12s %-10s %g … %g", value->name, number,
+           tt_unit_si(value->dimension)->name, value->lower, value->upper);
+  if (!set) tt_print(stdout, "; not set: %g in the model", value->modelled);
+  tt_print(stdout, "\n");
+}
+
 static tt_status print_settings(const tt_scene *scene, tt_error *error) {
   tt_assembly assembly = {.check_only = true};
   tt_world *world;
@@ -285,9 +295,7 @@ static tt_status print_settings(const tt_scene *scene, tt_error *error) {
   const tt_value *values = tt_sim_values(tt_world_sim(world), &count);
   const double *present = tt_sim_present_values(tt_world_sim(world));
   tt_print(stdout, "\nvalues of the models (%d)\n", count);
-  for (int i = 0; i < count; i++)
-    tt_print(stdout, "  %-56s %-12.6g %-10s %g … %g\n", values[i].name, present[i],
-             tt_unit_si(values[i].dimension)->name, values[i].lower, values[i].upper);
+  for (int i = 0; i < count; i++) print_value(&values[i], present[i]);
   tt_world_free(world);
   return TT_OK;
 }

@@ -3,7 +3,8 @@
  * What MuJoCo reads as it stands (friction, damping, stiffness) is written into the simulation's own arrays. From masses,
  * armatures and gears MuJoCo's compiler makes constants (inverse weights, masses of subtrees): other values of these make
  * them anew in a model of their own, whose constants are kept by the values that they follow from, for all simulations of
- * the model. The scale of the solver's tolerance (stat.meaninertia) stays that of the compiled model.
+ * the model. A friction that is set has priority over the other body's, even where it is the model's own number: so none
+ * set is a value of its own, TT_AS_MODELLED. The scale of the solver's tolerance (stat.meaninertia) stays that of the compiled model.
  */
 #include "engine/mujoco/physics_internal.h"
 
@@ -81,7 +82,10 @@ static tt_status list_bodies(lister *to) {
           (tt_value){.dimension = TT_MASS, .own = m->body_mass[b], .lower = 1e-6, .upper = 1e6}));
     if (geom >= 0)
       TT_TRY(list(to, robot, name, "bodies", "friction", (physics_value){FRICTION, b},
-                  (tt_value){.own = m->geom_friction[3 * geom], .lower = 0, .upper = 100}));
+                  (tt_value){.own = TT_AS_MODELLED,
+                             .modelled = m->geom_friction[3 * geom],
+                             .lower = 0,
+                             .upper = 100}));
   }
   return TT_OK;
 }

@@ -107,7 +107,7 @@ static void other_simulations_notice_nothing(void **state) {
   set(p, "models.a.bodies.chassis.mass", 40);
   set(p, "models.arena.bodies.ball.friction",
       p->fixed->values[index_of(p, "models.arena.bodies.ball.friction")].own);
-  set(p, "models.a.bodies.fl.friction", 1);
+  set(p, "models.a.bodies.fl.friction", TT_AS_MODELLED);
   tt_physics_reset(p);
   step(p, &in, 100);
   assert_true(tt_physics_hash(p) == hash);
@@ -124,6 +124,45 @@ static void friction_of_what_is_left_out_is_set(void **state) {
   set(p, "models.arena.bodies.ball.friction", 0.25);
   assert_close(p->model->geom_friction[3 * geom], 0.25, 0);
   assert_int_equal(p->model->geom_priority[geom], p->fixed->surface_priority);
+  tt_physics_free(p);
+}
+
+/* A slope of 20 degrees, on which things slide whose friction is less than 0.364. */
+static const char SLOPE[] =
+    "<mujoco><option gravity='3.3552 0 -9.2184'/><worldbody><body name='box' pos='0 0 0.0999'>"
+    "<freejoint/><geom type='box' pos='0 0 0.1' size='0.2 0.2 0.1' friction='0.3'/>"
+    "<geom type='box' size='0.2 0.2 0.1' mass='2' friction='0.2'/></body></worldbody></mujoco>";
+
+static double slid(tt_physics *p, double friction) {
+  inputs in = {0};
+  set(p, "models.r.bodies.box.friction", friction);
+  tt_physics_reset(p);
+  step(p, &in, 1000);
+  return p->data->qpos[0];
+}
+
+/* Set to the number that one of its geoms has, it counts as set: of all geoms, and over the floor's, which is 1. */
+static void friction_of_the_models_own_number_is_set(void **state) {
+  (void)state;
+  char path[] = "/tmp/tether-test-XXXXXX.xml";
+  FILE *f = fdopen(mkstemps(path, 4), "w");
+  fputs(SLOPE, f);
+  fclose(f);
+  const tt_engine_robot robot = {.name = "r", .model_file = path};
+  const tt_engine_spec spec = {
+      .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
+  tt_physics *p = load_spec(&spec);
+  remove(path);
+  const tt_value *value = &p->fixed->values[index_of(p, "models.r.bodies.box.friction")];
+  assert_close(value->own, TT_AS_MODELLED, 0);
+  assert_close(value->modelled, 0.3, 0);
+  const double frictions[] = {0.19, 0.2, 0.25, 0.3};
+  for (size_t i = 0; i < sizeof frictions / sizeof *frictions; i++) {
+    const double way = 0.5 * (3.3552 - frictions[i] * 9.2184);
+    assert_close(slid(p, frictions[i]), way, 0.03 * way);
+    assert_close(slid(p, TT_AS_MODELLED), 0, 0.01);
+  }
+  assert_close(slid(p, 1), 0, 0.01);
   tt_physics_free(p);
 }
 
@@ -147,6 +186,7 @@ int main(void) {
       cmocka_unit_test(values_do_what_the_file_would),
       cmocka_unit_test(other_simulations_notice_nothing),
       cmocka_unit_test(friction_of_what_is_left_out_is_set),
+      cmocka_unit_test(friction_of_the_models_own_number_is_set),
       cmocka_unit_test(constants_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
