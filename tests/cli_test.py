@@ -125,6 +125,14 @@ class Usage(unittest.TestCase):
             self.assertEqual(answer.returncode, 2, answer.stderr)
             self.assertIn(f"there is no option '{wrong}'; did you mean '{meant}'?", answer.stderr)
 
+    def test_output_that_is_lost_is_3(self):
+        for arguments in ((), ("--version",), ("--help",), ("check", "--help"), ("check", ONE), ("check", ONE, "--settings"),
+                          ("token", "new", "nobody", "--role", "drive")):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([TETHER, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, env=ENVIRONMENT, check=False)
+            self.assertEqual((done.returncode, done.stderr), (3, "tether: standard output: can't write: No space left on device\n"), arguments)
+        self.assertNotIn("nobody", tether("token", "list").stdout)
+
     def test_a_wrong_option_is_named(self):
         self.assertIn("there is no option '--nope'", tether("run", "--nope", ONE).stderr)
         self.assertIn("there is no option '--durration'; did you mean '--duration'?", tether("run", ONE, "--durration", "1").stderr)

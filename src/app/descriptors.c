@@ -1,6 +1,9 @@
 #include "app/descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,4 +28,11 @@ tt_status tt_need_descriptors(tt_error *error) {
                  "this process may open %llu files at once, and %d are needed: raise the limit, "
                  "for example with 'ulimit -n 1024'",
                  (unsigned long long)limit.rlim_cur, NEEDED);
+}
+
+tt_status tt_flush_output(tt_error *error) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return TT_OK;
+  return tt_fail(error, TT_FAILED, "standard output: can't write: %s",
+                 errno ? strerror(errno) : "some of it was lost");
 }

@@ -10,5 +10,7 @@ void tt_fill_standard_files(void);
 /** Raises the soft limit where the hard one allows it. TT_FAILED, with what to do, when too few are allowed for any command:
  *  GLib and libuv would end the program without a word. Call it before any thread starts. */
 tt_status tt_need_descriptors(tt_error *error);
+/** Writes out what was printed. TT_FAILED, with the reason, where some of it was lost, now or before. */
+tt_status tt_flush_output(tt_error *error);
 
 #endif

@@ -98,14 +98,19 @@ static bool asks_for_help(int argc, char **argv) {
   return false;
 }
 
+/* Of what only prints. */
+static int printed(int exit_status) {
+  tt_error error;
+  if (tt_flush_output(&error) == TT_OK) return exit_status;
+  tt_print(stderr, "tether: %s\n", error.text);
+  return tt_app_exit_status(TT_FAILED);
+}
+
 static int run_command(const tt_app_command *command, int argc, char **argv) {
-  if (asks_for_help(argc, argv)) {
-    print_command_help(command);
-    return 0;
-  }
   tt_error error = {""};
   tt_status status = tt_need_descriptors(&error);
   if (status == TT_OK) status = command->run(argc, argv, &error);
+  if (status == TT_OK) status = tt_flush_output(&error); /* what it found out is what was printed */
   if (status != TT_OK) {
     tt_print(stderr, "tether: %s\n", *error.text ? error.text : tt_status_text(status));
     if (status == TT_USAGE)
@@ -138,12 +143,17 @@ int main(int argc, char **argv) {
   tt_data_set_own(own);
   if (!strcmp(name, "--version")) {
     puts("tether " TETHER_VERSION);
-    return 0;
+    return printed(0);
   }
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
     print_help();
-    return argc > 1 ? 0 : 2;
+    return printed(argc > 1 ? 0 : 2);
   }
   const tt_app_command *command = find_command(name);
-  return command ? run_command(command, argc - 1, argv + 1) : refuse_command(name);
+  if (!command) return refuse_command(name);
+  if (asks_for_help(argc - 1, argv + 1)) {
+    print_command_help(command);
+    return printed(0);
+  }
+  return run_command(command, argc - 1, argv + 1);
 }

@@ -277,23 +277,16 @@ static tt_status show_pages(const sweep_job *job, tt_error *error) {
   return TT_OK;
 }
 
-/* What was made is what was printed. */
-static tt_status printed(tt_status status, tt_error *error) {
-  if (status != TT_OK || (fflush(stdout) == 0 && !ferror(stdout))) return status;
-  return tt_fail(error, TT_FAILED, "standard output: can't write: %s", strerror(errno));
-}
-
 static tt_status do_job(sweep_job *job, tt_error *error) {
   if (!job->plan_file) return show_pages(job, error);
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, job->plan_file, job->settings, job->setting_count,
                             &job->plan, error));
   const int jobs = job->only || job->collect ? 1 : jobs_here(job);
   TT_TRY(tt_sweep_maker_check(job->plan, jobs, error));
-  if (job->dry_run) return printed(tt_sweep_show(job->plan, jobs_here(job), error), error);
+  if (job->dry_run) return tt_sweep_show(job->plan, jobs_here(job), error);
   if (job->only)
-    return printed(tt_sweep_make_only(job->plan, job->only, job->record,
-                                      job->report == TT_SWEEP_REPORT_JSON, error),
-                   error);
+    return tt_sweep_make_only(job->plan, job->only, job->record,
+                              job->report == TT_SWEEP_REPORT_JSON, error);
   if (!job->web) return make_rows(job, error);
   tt_sweep_web_process web = {.process = 0};
   TT_TRY(tt_sweep_web_process_start(job->web_address, &web, error));

@@ -1,5 +1,6 @@
 /* token.c: `tether token`: who may ask the pages what, in a file that web.tokens names. */
 #include "app/commands/command.h"
+#include "app/descriptors.h"
 #include "app/options.h"
 #include "app/state_folder.h"
 #include "base/text.h"
@@ -43,11 +44,11 @@ static tt_status make(token_job *job, tt_error *error) {
     g_array_index(job->tokens, tt_token, index) = token;
   else
     g_array_append_val(job->tokens, token);
-  tt_status status = tt_tokens_write(job->path, job->tokens, error);
-  if (status == TT_OK) {
-    tt_print(stdout, "%s\n", secret);
+  tt_print(stdout, "%s\n", secret);
+  tt_status status = tt_flush_output(error); /* one that nobody saw is not kept */
+  if (status == TT_OK) status = tt_tokens_write(job->path, job->tokens, error);
+  if (status == TT_OK)
     tt_print(stderr, "This is shown once. The pages know it by web.tokens: %s\n", job->path);
-  }
   explicit_bzero(secret, strlen(secret));
   g_free(secret);
   return status;
