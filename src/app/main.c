@@ -138,9 +138,9 @@ int main(int argc, char **argv) {
   char own[PATH_MAX];
   tt_fill_standard_files();
   survive_cut_logs();
-  tt_own_root(own, sizeof own);
+  const bool owns = tt_own_root(own, sizeof own, NULL) == TT_OK;
   tt_data_set_root(getenv("TETHER_DATA"));
-  tt_data_set_own(own);
+  tt_data_set_own(owns ? own : NULL);
   if (!strcmp(name, "--version")) {
     puts("tether " TETHER_VERSION);
     return printed(0);

@@ -27,13 +27,14 @@ tt_status tt_draft_data_add(tt_web *web, tt_scene_choice *choice, tt_draft_route
                             tt_error *error) {
   char folder[400], own[400];
   tt_status status = tt_state_folder(NULL, "drafts", folder, sizeof folder, error);
-  tt_own_root(own, sizeof own - sizeof "/scenes");
-  strcat(own, "/scenes");
-  if (status == TT_FULL) {
+  const bool owns =
+      status != TT_OK || tt_own_root(own, sizeof own - sizeof "/scenes", error) == TT_OK;
+  if (status == TT_FULL || !owns) {
     tt_log_error("drafts: %s; none are kept", error->text);
     return TT_OK;
   }
   TT_TRY(status);
+  strcat(own, "/scenes");
   if (choice) tt_scene_choice_drafts_at(choice, folder);
   tt_drafts *drafts = tt_drafts_new(folder, &maker);
   if (!drafts) return tt_fail(error, TT_NOMEM, "out of memory");

@@ -36,8 +36,8 @@ static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **serv
   if (!keys->spool && keys->store) {
     if (is_remote(keys))
       TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
-    else
-      tt_state_path(NULL, "telemetry", folder, sizeof folder);
+    else if (tt_state_path(NULL, "telemetry", folder, sizeof folder, error) != TT_OK)
+      return tt_telemetry_open(keys, NULL, service, error);
     snprintf(path, sizeof path, "%s/run.spool", folder);
     placed.spool = path;
   }

@@ -26,8 +26,8 @@ static tt_status fill_in(tt_telemetry_keys *keys, tt_error *error) {
   if (keys->store && keys->spool) return TT_OK;
   if (!keys->store || tt_store_url_can(keys->store, TT_STORE_REMOTE))
     TT_TRY(tt_state_folder(NULL, "telemetry", folder, sizeof folder, error));
-  else
-    tt_state_path(NULL, "telemetry", folder, sizeof folder);
+  else if (tt_state_path(NULL, "telemetry", folder, sizeof folder, error) != TT_OK)
+    return TT_OK;
   if (!keys->store) TT_TRY(default_store(folder, &keys->store, error));
   snprintf(text, sizeof text, "%s/telemetry.spool", folder);
   return tt_default_string(&keys->spool, text, error);
