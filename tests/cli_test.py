@@ -400,6 +400,22 @@ class Running(unittest.TestCase):
             answer = tether("run", "--from", f"{kept}@0.05", "--no-web", "--set", "record.on=off", "--record", str(log))
             self.assertEqual((answer.returncode, "record.on is off" in answer.stderr), (2, True), answer.stderr)
 
+    def test_what_is_written_lies_where_the_program_runs(self):
+        """docs/scene.md: what is read is relative to the scene."""
+        with tempfile.TemporaryDirectory() as folder:
+            here, scenes = pathlib.Path(folder, "here"), pathlib.Path(folder, "scenes")
+            here.mkdir()
+            scenes.mkdir()
+            (scenes / "ball.xml").write_text("<mujoco><worldbody><body name='ball'><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
+            (scenes / "one.yaml").write_text("robots: [{robot: ball.xml}]\nrecord: {file: run.wpilog}\ntelemetry: {store: 'sqlite:run.sqlite'}\n")
+            (scenes / "all.yaml").write_text("robots: [{robot: ball.xml}]\nrecord: {folder: runs}\n")
+            for scene in "one", "all":
+                answer = subprocess.run([TETHER, "run", f"../scenes/{scene}.yaml", "--duration", "0.1", "--pace", "fast", "--no-web"], cwd=here,
+                                        capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False)
+                self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertEqual({path.name for path in here.iterdir()} & {"run.wpilog", "run.sqlite", "runs"}, {"run.wpilog", "run.sqlite", "runs"})
+            self.assertEqual(sorted(path.name for path in scenes.iterdir()), ["all.yaml", "ball.xml", "one.yaml"])
+
     def test_ready_names_every_wire_with_its_real_port(self):
         with Run(ONE) as run:
             self.assertEqual(list(run.ready), ["float-udp", "second"])
