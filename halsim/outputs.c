@@ -20,8 +20,8 @@ typedef enum sort { FLAG, WHOLE, NUMBER } sort;
 typedef struct device {
   const char *type;
   int channels;
-  const char *
-      gate; /* Initialized: nothing is said of a channel that the program does not use; NULL: all false at first */
+  /* Initialized: nothing is said of a channel that the program does not use; NULL: all false at first */
+  const char *gate;
   struct {
     const char *key, *function;
     sort sort;

@@ -158,6 +158,13 @@ class Architecture(unittest.TestCase):
         self.assertGreater(count, 1000)
         self.assertEqual(wrong, [], "say what it is: thread, owner, unit, errors, as docs/conventions.md asks:\n" + "\n".join(wrong))
 
+    def test_names_stand_behind_their_types(self):
+        """The formatter tears a declaration in two whose comment is too long: the comment belongs above it."""
+        torn = re.compile(r"^( *)[A-Za-z_][\w ]*(?:\*+|=)?\n\1 {4}\S[^;,\n]*[;,] /\*", re.MULTILINE)
+        wrong = [f"{path.relative_to(ROOT)}: {found[0]}" for path in [*sources(), *(ROOT / "include").rglob("*.h")]
+                 for found in torn.finditer(path.read_text(encoding="utf-8"))]
+        self.assertEqual(wrong, [], "\n".join(wrong))
+
     def test_what_is_declared_is_there(self):
         defined = set(re.findall(r"^[\w *]*?\b(tt_\w+)(?=\([^;{}]*\) *\{)", "\n".join(
             path.read_text(encoding="utf-8") for path in SOURCE.rglob("*") if path.suffix in (".c", ".h", ".in")), re.MULTILINE))

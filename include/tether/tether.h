@@ -47,16 +47,16 @@ extern "C" {
 typedef enum tether_status {
   TETHER_OK = 0,
   TETHER_INVALID = 1, /**< an argument, a file or a value in it is wrong */
-  TETHER_FAILED =
-      3, /**< the machine failed, or the engine in a simulation: reset or restore that one, or free it */
+  /** the machine failed, or the engine in a simulation: reset or restore that one, or free it */
+  TETHER_FAILED = 3,
   TETHER_NO_MEMORY = 4, /**< the call changed nothing */
   TETHER_NOT_FOUND = 5, /**< no such name; the error has the nearest one */
-  TETHER_DIVERGED =
-      11, /**< the simulation stands before the step that diverged: reset or restore it, or free it */
+  /** the simulation stands before the step that diverged: reset or restore it, or free it */
+  TETHER_DIVERGED = 11,
   TETHER_OTHER_VERSION = 12, /**< a saved state of another version */
   TETHER_BUSY = 14,          /**< another thread is using it */
-  TETHER_INTERRUPTED =
-      15, /**< the caller's tether_interrupt ended the call: fewer steps were made */
+  /** the caller's tether_interrupt ended the call: fewer steps were made */
+  TETHER_INTERRUPTED = 15,
 } tether_status;
 
 /** What went wrong, for the person who can mend it. Always terminated; empty after success. */
@@ -131,12 +131,12 @@ typedef enum tether_setting_kind {
 /** A key that the `settings` of tether_scene_load() may set. Its texts are the scene's. */
 typedef struct tether_setting {
   const char *path; /**< before the '=': "robots.gripper.x" */
-  const char *
-      owner; /**< "" the scene itself; "robots.gripper", "wires.float-udp", "web": what the key is of */
+  /** "" the scene itself; "robots.gripper", "wires.float-udp", "web": what the key is of */
+  const char *owner;
   const char *unit;  /**< SI; "" where there is none, or only the model tells it */
   const char *words; /**< "realtime, lockstep, fast"; "" where others may stand there */
-  const char *
-      initial; /**< what holds where the key is left out; "" where nothing does, or it follows from others */
+  /** what holds where the key is left out; "" where nothing does, or it follows from others */
+  const char *initial;
   const char *value; /**< what holds now, as text; "" likewise */
   tether_setting_kind kind;
   int is_known; /**< 0: of a section of a program (wires, web, telemetry, record, nt4, foxglove, game), which is kept, and not checked */
@@ -323,11 +323,11 @@ TETHER_API tether_status tether_sim_contact(const tether_sim *sim, int index,
 /** How a run is kept. */
 typedef struct tether_record_options {
   size_t size; /**< sizeof(tether_record_options) */
-  double
-      period; /**< s: signals and poses are kept at most this often; 0: after every call. Inputs, resets, restored states
-                        *   and state hashes are kept always */
-  uint64_t
-      most_bytes; /**< of the file: from nine tenths of it on no more signals are kept, beyond it nothing; 0: no limit */
+  /** s: signals and poses are kept at most this often; 0: after every call. Inputs, resets, restored states
+   *  and state hashes are kept always */
+  double period;
+  /** of the file: from nine tenths of it on no more signals are kept, beyond it nothing; 0: no limit */
+  uint64_t most_bytes;
   int never_wait; /**< not 0: a disk that is slow for long costs the rest of the recording, and never time. 0: calls wait
                         *   for it once 64 MiB of inputs are not yet written */
 } tether_record_options;

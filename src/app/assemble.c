@@ -53,8 +53,8 @@ tt_status tt_assemble(const tt_scene *scene, const tt_assembly *assembly, tt_wor
                           .match = game->match,
                           .plays_match = assembly->plays_match,
                           .check_only = assembly->check_only};
-    status =
-        tt_world_new(&spec, world, error); /* the simulation is the world's, even if it fails */
+    /* the simulation is the world's, even if it fails */
+    status = tt_world_new(&spec, world, error);
     if (status != TT_OK) tt_scene_explain(scene, error);
   }
   free(wires);

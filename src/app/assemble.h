@@ -14,10 +14,10 @@ typedef struct tt_assembly {
   bool plays_match;     /**< as in tt_world_spec */
   tt_net *net;          /**< as in tt_world_spec */
   double time_before;   /**< as in tt_world_spec */
-  const tt_engine
-      *engine; /**< of another world of the same scene, cloned instead of compiled; or NULL */
-  const void *
-      wire_config; /**< for the scene's first wire instead of its own; outlives the world; or NULL */
+  /** of another world of the same scene, cloned instead of compiled; or NULL */
+  const tt_engine *engine;
+  /** for the scene's first wire instead of its own; outlives the world; or NULL */
+  const void *wire_config;
 } tt_assembly;
 
 /** Makes the world of a scene, which must outlive it. Errors carry file and line. */

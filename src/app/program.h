@@ -34,8 +34,8 @@ typedef struct tt_program_end {
 typedef struct tt_program_options {
   const char *command; /**< for /bin/sh */
   const char *folder;  /**< it runs in; NULL: this process' */
-  const char *const
-      *environment; /**< NAME=VALUE besides this process' own, NULL-terminated; or NULL */
+  /** NAME=VALUE besides this process' own, NULL-terminated; or NULL */
+  const char *const *environment;
   bool is_heard; /**< it reads nothing, and what it prints is kept; else it has this process' own */
   double memory; /**< bytes of all its processes together; 0: any */
   double output; /**< bytes that it may print; 0: any; with is_heard */

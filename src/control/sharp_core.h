@@ -37,13 +37,13 @@ typedef struct tt_sharp_core_settings {
   double acceleration;  /**< motor speed per second that the ground can give a wheel's side */
   double headroom;      /**< motor speed that a wheel may be commanded beyond the ground's */
   double slip_hold;     /**< s that the tight limit stays after the last sign of slipping */
-  double
-      full_speed; /**< ticks/s of a drive encoder at motor speed 512: of the faster side, where they differ */
+  /** ticks/s of a drive encoder at motor speed 512: of the faster side, where they differ */
+  double full_speed;
   double left_full_speed, right_full_speed; /**< the same of one side; 0: as `full_speed` */
   double lag;       /**< s, time constant with which wheels follow their commands */
   double smoothing; /**< s, time constant of the filter on encoder speeds */
-  double
-      still_time; /**< s of encoders standing still under command after which they count as absent */
+  /** s of encoders standing still under command after which they count as absent */
+  double still_time;
 } tt_sharp_core_settings;
 
 /** Those of an empty configuration. */
@@ -90,8 +90,8 @@ typedef struct tt_sharp_core {
   bool holding;    /**< the lift has a target */
   double target;   /**< ticks */
   double integral; /**< motor speed */
-  double
-      resetting; /**< s for which a reset that we asked for may yet be on its way: nothing is held */
+  /** s for which a reset that we asked for may yet be on its way: nothing is held */
+  double resetting;
   bool guide_held;
   double lift;       /**< last elevator reading, ticks */
   double lift_speed; /**< ticks/s, smoothed */

@@ -13,10 +13,10 @@ typedef struct tt_sharp_link {
   const tt_sharp_format *hears; /**< what the partner sends */
   tt_sharp_style style;         /**< of what we send */
 
-  int values
-      [TT_SHARP_MAX_VALUES]; /**< of the newest accepted message; missing keys keep their last value */
-  bool heard;                /**< something was accepted; the reader clears it */
-  uint64_t heard_ns;         /**< when the newest was */
+  /** of the newest accepted message; missing keys keep their last value */
+  int values[TT_SHARP_MAX_VALUES];
+  bool heard;        /**< something was accepted; the reader clears it */
+  uint64_t heard_ns; /**< when the newest was */
   uint64_t accepted, sent;
   bool said_unknown; /**< which keys of the partner mean nothing here */
   uint64_t dropped[TT_DROP_COUNT];

@@ -24,8 +24,8 @@ typedef struct tt_sharp_original {
 typedef struct tt_sharp_reader {
   tt_sharp_program program;
   int player; /**< 1, 2, …: later ones have ports ten higher, and a place of their own where the file gives one */
-  const char *
-      wire; /**< PATH of the vehicle's wire in its scene, as "wires.sharp-json"; no matter to the other programs */
+  /** PATH of the vehicle's wire in its scene, as "wires.sharp-json"; no matter to the other programs */
+  const char *wire;
 } tt_sharp_reader;
 
 /** What such a file (tt_stranger_is_original()) means to `reader`. TT_INVALID names the file, the line and the key. The caller frees with

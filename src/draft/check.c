@@ -120,8 +120,8 @@ static tt_status check_files(checking *in, tt_error *error) {
 /* The next try leaves out the key of the scene that is wrong. False: that can't be. */
 static bool set_aside(checking *in, const tt_problem *problem) {
   const size_t size = strlen(problem->key);
-  const bool element =
-      size > 0 && problem->key[size - 1] == ']'; /* of a list of names, most likely */
+  /* of a list of names, most likely */
+  const bool element = size > 0 && problem->key[size - 1] == ']';
   if (!size || strcmp(problem->file, in->main) != 0 || in->aside_count == MOST_TRIES) return false;
   char *setting;
   if (asprintf(&setting, "%s=%s", problem->key, element ? "none" : "") < 0) return false;

@@ -9,8 +9,8 @@
 /** A key as its table has it; texts as they stand there, Markdown included. */
 typedef struct tt_help {
   char type[256]; /**< "quantity, s, at most 10 s"; "" where its table has no such column */
-  char initial
-      [256]; /**< what holds where it is left out; "" where nothing does, or the table doesn't say */
+  /** what holds where it is left out; "" where nothing does, or the table doesn't say */
+  char initial[256];
   char text[1200]; /**< what it means; may be "" */
 } tt_help;
 

@@ -25,8 +25,8 @@ typedef struct tt_draft_look {
   char machine[128]; /**< sections that concern the machine, "record, web"; "" where it has none */
   tt_problem *problems;
   int problem_count;
-  struct json_object *
-      parts; /**< robots, wires, signals and commands as in docs/web.md; NULL where it doesn't load */
+  /** robots, wires, signals and commands as in docs/web.md; NULL where it doesn't load */
+  struct json_object *parts;
   char *model; /**< the message `model` with poses; NULL where there is none */
   tt_bytes *meshes, *textures;
   int mesh_count, texture_count;

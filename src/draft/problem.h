@@ -9,8 +9,8 @@ typedef enum tt_severity { TT_SEVERITY_ERROR, TT_SEVERITY_WARNING } tt_severity;
 
 /** Something that is wrong. */
 typedef struct tt_problem {
-  char file
-      [TT_DRAFT_MOST_PATH]; /**< relative to the draft's folder; "" where none is named, or one that lies elsewhere */
+  /** relative to the draft's folder; "" where none is named, or one that lies elsewhere */
+  char file[TT_DRAFT_MOST_PATH];
   char key[256];    /**< the key's path as --set takes it; "" where none is named */
   int line, column; /**< from 1; 0: unknown */
   tt_severity severity;

@@ -51,8 +51,8 @@ typedef struct tt_driver_station {
   bool estop;   /**< held until it is released */
   tt_robot_mode mode;
   tt_station station;
-  double
-      match_time; /**< s left of the period of a match, 0 in its pause and at its end; −1: no match */
+  /** s left of the period of a match, 0 in its pause and at its end; −1: no match */
+  double match_time;
   char game_data[TT_DS_TEXT]; /**< "" until there is some */
   tt_ds_joystick joysticks[TT_DS_JOYSTICKS];
 } tt_driver_station;

@@ -30,8 +30,8 @@ typedef struct tt_halsim_known {
   tt_halsim_sort sort;
   const char *unit; /**< where a line names none; NULL: SI. "g0" is the acceleration of free fall */
   double sign;      /**< −1: it counts the other way than our signals (clockwise) */
-  const char
-      *suffix; /**< of the signal, where a line names what several have in common: ".x"; NULL */
+  /** of the signal, where a line names what several have in common: ".x"; NULL */
+  const char *suffix;
   tt_halsim_sense sense;
 } tt_halsim_known;
 

@@ -43,8 +43,8 @@ typedef struct tt_halsim_line {
   bool reads;  /**< it has a signal */
   tt_signal signal;
   tt_signal rate; /**< how fast `signal` changes; see has_rate */
-  bool
-      has_rate; /**< TT_HALSIM_RATE and _PERIOD: `rate` is a signal; false: `signal` is to be differentiated */
+  /** TT_HALSIM_RATE and _PERIOD: `rate` is a signal; false: `signal` is to be differentiated */
+  bool has_rate;
   double lower, upper;        /**< SI: what the command takes */
   double unit, scale, offset; /**< value = SI ÷ unit × scale + offset; signs are within `scale` */
   bool inverted;              /**< of a flag */

@@ -30,8 +30,8 @@ typedef struct tt_wire_stats {
   uint64_t dropped[TT_DROP_COUNT];
   uint64_t watchdog_trips;
   uint64_t late; /**< ticks where this wire's answer was late */
-  uint64_t
-      repeated; /**< messages sent again in lock-step and then answered: with any, a run need not repeat bit for bit */
+  /** messages sent again in lock-step and then answered: with any, a run need not repeat bit for bit */
+  uint64_t repeated;
   uint64_t round_trips;
   double round_trip_last, round_trip_min, round_trip_max,
       round_trip_sum; /**< s, send → answer, where the protocol has one */
@@ -154,8 +154,8 @@ struct tt_wire {
   struct tt_world *world;
   tt_wire_stats stats;
   tt_wire_state state; /**< by the host; an adapter sets TT_WIRE_WAITING when its peer is gone */
-  const int *
-      owned; /**< commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
+  /** commands this wire lists: what its watchdog makes safe; set by the adapter in open() */
+  const int *owned;
   int owned_count;
   /** Its peers are told of the driver station (tt_wire_driver_station) and end their outputs themselves when it disables them:
    *  what they command passes while their robot is disabled, though not while an e-stop is held. Every other wire has no such

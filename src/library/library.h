@@ -56,10 +56,10 @@ struct tether_sim {
   tt_sim *sim;
   library_watch watch;
   atomic_flag busy;
-  tether_status
-      failed; /**< TETHER_DIVERGED or TETHER_FAILED: it allows only to be reset, restored or freed */
-  uint8_t
-      *batch_failed; /**< its places in a batch, which go by `failed`, too; NULL: it is in none */
+  /** TETHER_DIVERGED or TETHER_FAILED: it allows only to be reset, restored or freed */
+  tether_status failed;
+  /** its places in a batch, which go by `failed`, too; NULL: it is in none */
+  uint8_t *batch_failed;
   tether_status *batch_failure;
   tether_error *batch_reason;
   uint64_t seed;              /**< all chance follows it */

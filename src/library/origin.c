@@ -12,8 +12,8 @@ static uint64_t hash_of(const tt_file *file) {
 
 bool library_note_origin(tether_scene *scene) {
   tt_scene_files files;
-  tt_error
-      ignored; /* files that are too many, or can't be read, can't be kept either: who records hears it */
+  /* files that are too many, or can't be read, can't be kept either: who records hears it */
+  tt_error ignored;
   if (tt_scene_files_read(scene->scene, &files, &ignored) != TT_OK) return true;
   scene->origin = calloc((size_t)files.count + 1, sizeof *scene->origin);
   for (int i = 0; scene->origin && i < files.count; i++) {

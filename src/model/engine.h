@@ -31,8 +31,8 @@ typedef struct tt_engine_gripper {
   const char *name; /**< of the part, without the robot's prefix */
   const char *site; /**< site (or body) of the robot's model around which pieces are within reach */
   double reach;     /**< m, from the site to the nearest point of the piece's geometry */
-  const char
-      *where; /**< begins error messages, "robot.yaml: grippers[0]"; NULL: the model's file */
+  /** begins error messages, "robot.yaml: grippers[0]"; NULL: the model's file */
+  const char *where;
 } tt_engine_gripper;
 
 /** The surface of a body: its friction against whatever it touches; where two bodies have one, the greater holds. */
@@ -49,8 +49,8 @@ typedef struct tt_engine_measure {
   const char *name;
   double value;      /**< SI */
   const char *where; /**< begins error messages, "robot.yaml: measures[0]" */
-  tt_dimension
-      dimension; /**< of its unit; TT_DIMENSION_COUNT: a bare number, SI of what the model has */
+  /** of its unit; TT_DIMENSION_COUNT: a bare number, SI of what the model has */
+  tt_dimension dimension;
 } tt_engine_measure;
 
 /** One robot to put into the world. All strings are copied. */
@@ -106,8 +106,8 @@ typedef struct tt_scenery {
   const tt_mesh *meshes;
   const tt_material *materials;
   const tt_texture *textures;
-  const tt_ray
-      *rays; /**< of the model's own range finders; channels are indices of tt_mechanism.sensors */
+  /** of the model's own range finders; channels are indices of tt_mechanism.sensors */
+  const tt_ray *rays;
   int shape_count, mesh_count, material_count, texture_count, ray_count;
 } tt_scenery;
 

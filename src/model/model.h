@@ -24,8 +24,8 @@ typedef struct tt_body {
   int robot;   /**< index into tt_model.robots, or TT_NO_ROBOT */
   int piece;   /**< game piece kind 1…4 if this body can be gripped, else 0 */
   double mass; /**< kg, of this body alone */
-  bool
-      own; /**< its pose follows from nothing else: it is free, on a ball joint, or moved by hand */
+  /** its pose follows from nothing else: it is free, on a ball joint, or moved by hand */
+  bool own;
   double position[3],
       rotation[4]; /**< m, w x y z: of its frame in its parent's, joints at their reference */
 } tt_body;
@@ -44,8 +44,8 @@ typedef struct tt_joint {
   bool limited;
   double lower, upper;            /**< rad or m; meaningful only if limited */
   double anchor[3], direction[3]; /**< m, and unit: of a hinge or slide in the body's frame */
-  double
-      reference; /**< rad or m: position at which the body stands as its position and rotation say */
+  /** rad or m: position at which the body stands as its position and rotation say */
+  double reference;
   double max_torque; /**< N·m or N: default limit of a velocity servo and of duty 1; > 0, finite */
   /** What no drive exceeds, whoever asks for it: N·m or N, and rad/s or m/s beyond which it pushes no further. INFINITY
    *  where neither the model (a URDF's effort and velocity) nor the robot's file states one. */

@@ -60,13 +60,13 @@ typedef struct tt_actuation {
   /** The greatest of them among each axis' own joint commands; [axis_count]. A motor takes an axis over when
    *  one of its commands has a greater number. */
   const uint64_t *axis_accepted;
-  tt_drive
-      *drives; /**< [axis_count]; the simulation filled them from commands, parts may change them */
+  /** [axis_count]; the simulation filled them from commands, parts may change them */
+  tt_drive *drives;
   double *controls; /**< [actuator_count] */
   double timestep;  /**< s */
   uint64_t step;
-  tt_supply *
-      supplies; /**< [robot_count]; filled by batteries, which act before motors; meanwhile those of the last step */
+  /** [robot_count]; filled by batteries, which act before motors; meanwhile those of the last step */
+  tt_supply *supplies;
   /** A, that the parts of `robot` draw from a battery with `voltage` V: by what they did in the last step. */
   double (*draw)(const struct tt_actuation *actuation, int robot, double voltage);
   const void *context; /**< of draw() */

@@ -25,8 +25,8 @@ typedef struct tt_name_entry {
   char *name; /**< "arm.position"; "stamp" or "none" where the wire allows them */
   char *unit; /**< "in·lbf"; default SI */
   double *given_scale;
-  double
-      scale; /**< wire = (SI in unit) × scale + offset; not 0, default 1; set by tt_name_entry_check */
+  /** wire = (SI in unit) × scale + offset; not 0, default 1; set by tt_name_entry_check */
+  double scale;
   double offset;
   char *wrap; /**< "none" | "pi" (into [−π, π]) | "turn" (into [0, 1) turn of the unit) */
 } tt_name_entry;
@@ -48,13 +48,13 @@ typedef enum tt_waits {
 
 /** How a wire is told to be in lock-step with one program, beside other worlds on the machine. Static texts, but the address. */
 typedef struct tt_wire_apart {
-  const char *
-      own; /**< the setting, KEY=VALUE of its own keys, that gives it a free port; NULL: it has none of its own */
+  /** the setting, KEY=VALUE of its own keys, that gives it a free port; NULL: it has none of its own */
+  const char *own;
   const char *peer;    /**< the key that says where its peer is; NULL: it takes whoever comes */
   const char *peer_at; /**< that address now, the config's own */
   bool peer_listens;   /**< it connects there; else it sends datagrams there */
-  const char *others
-      [5]; /**< further settings, NULL-terminated: it waits, and keeps its world when the peer goes */
+  /** further settings, NULL-terminated: it waits, and keeps its world when the peer goes */
+  const char *others[5];
 } tt_wire_apart;
 
 /** What an adapter (a wire protocol) or a robot part tells config about its keys. */
@@ -96,8 +96,8 @@ typedef struct tt_key_note {
   double lower, upper;      /**< SI */
   double fallback;          /**< SI; out of range: none, or it follows from others */
   const char *word;         /**< the fallback as text; NULL: `fallback` is it */
-  const void *
-      target; /**< with `word` alone: of the text at this place of a struct; `where` is NULL then */
+  /** with `word` alone: of the text at this place of a struct; `where` is NULL then */
+  const void *target;
 } tt_key_note;
 
 /** Who hears of it. */

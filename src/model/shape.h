@@ -51,8 +51,8 @@ typedef struct tt_material {
 typedef struct tt_texture {
   bool cube;
   int width, height; /**< of one face */
-  const uint8_t *
-      pixels; /**< [height][width][3] red green blue, the first row at v = 0; six times for a cube */
+  /** [height][width][3] red green blue, the first row at v = 0; six times for a cube */
+  const uint8_t *pixels;
 } tt_texture;
 
 /** Where a range finder looks, for viewers. */

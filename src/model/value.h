@@ -14,10 +14,10 @@ typedef struct tt_value {
   const char *name; /**< whole, "models.gripper.joints.swivel.damping" */
   tt_dimension dimension;
   int robot; /**< or TT_NO_ROBOT: of the arena */
-  double
-      own; /**< as the files of robot and arena say, SI; TT_AS_MODELLED, below `lower`: not set */
-  double
-      modelled; /**< of one that is TT_AS_MODELLED: the number in the model, of several the first */
+  /** as the files of robot and arena say, SI; TT_AS_MODELLED, below `lower`: not set */
+  double own;
+  /** of one that is TT_AS_MODELLED: the number in the model, of several the first */
+  double modelled;
   double lower, upper; /**< SI; what lies outside is refused */
 } tt_value;
 

@@ -129,8 +129,8 @@ tt_status tt_net_bind(const tt_address *address, int type, int *socket_out, tt_e
   tt_address_format(address, text);
   int s = socket(address->any.sa_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (s < 0) return tt_fail(error, TT_FAILED, "%s: no socket: %s", text, strerror(errno));
-  int on =
-      1; /* a listener may return while old connections linger; for UDP it would let others steal the port */
+  /* a listener may return while old connections linger; for UDP it would let others steal the port */
+  int on = 1;
   if (type == SOCK_STREAM) setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(s, &address->any, tt_address_size(address)) == 0) {
     *socket_out = s;

@@ -56,8 +56,8 @@ typedef void (*tt_udp_on_refused)(void *context, const uint8_t *bytes, size_t si
                                   const char *peer);
 typedef struct tt_udp_options {
   const char *bind; /**< required */
-  const char *
-      peer; /**< where tt_udp_send() goes; NULL or "sender": whoever was accepted last (tt_udp_accept_peer) */
+  /** where tt_udp_send() goes; NULL or "sender": whoever was accepted last (tt_udp_accept_peer) */
+  const char *peer;
   size_t max_datagram; /**< longer ones are given truncated; default 2048 */
   int drain_limit; /**< most datagrams a poll; the newest are kept, older ones counted; default 256 */
   bool watch_peer; /**< hear of it when nobody is at the peer's port: tt_udp_unreached() */
@@ -113,8 +113,8 @@ typedef struct tt_tcp_options {
   const char *address; /**< to listen on, or to connect to */
   int max_connections; /**< server: further ones are closed at once, logged and counted; default 16 */
   size_t max_queued;   /**< bytes unsent at which a slow reader is cut; default 1 MiB */
-  double
-      dead_after; /**< s without any sign of life of the peer's kernel (keepalive, TCP_USER_TIMEOUT); default 5 */
+  /** s without any sign of life of the peer's kernel (keepalive, TCP_USER_TIMEOUT); default 5 */
+  double dead_after;
   double reconnect; /**< client: s between attempts; 0 = once; default 1 */
   tt_allow allow;
   tt_tcp_handler handler;

@@ -116,8 +116,8 @@ static void read_connection(tt_net_source *source) {
 static void on_ready(uv_poll_t *poll, int status, int events);
 
 static void watch(tt_tcp *tcp) {
-  int events =
-      (tcp->paused ? 0 : UV_READABLE) | (tcp->queued ? UV_WRITABLE : 0); /* 0: not at all */
+  /* 0: not at all */
+  int events = (tcp->paused ? 0 : UV_READABLE) | (tcp->queued ? UV_WRITABLE : 0);
   uv_poll_start(&tcp->poll, events, on_ready);
 }
 

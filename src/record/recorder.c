@@ -58,15 +58,15 @@ struct tt_recorder {
   pthread_cond_t written; /* the backlog shrank or views were taken, or never will be */
   pthread_cond_t ending;  /* the syncer need not wait any more */
   tt_bytes pending;       /* journal and events, encoded: whole records */
-  size_t
-      awaiting; /* place in `pending` of a state hash whose view is about to come; SIZE_MAX: none */
+  /* place in `pending` of a state hash whose view is about to come; SIZE_MAX: none */
+  size_t awaiting;
   bool gap; /* an entry was refused: none comes behind it, so what is kept is a run up to there */
   const char *gap_reason;
   uint64_t gap_step; /* total steps made then */
   bool closing;
 
-  char *sources
-      [MOST_SOURCES]; /* names of the entries of journal and flags, ids from first_source on; never change once there */
+  /* names of the entries of journal and flags, ids from first_source on; never change once there */
+  char *sources[MOST_SOURCES];
   atomic_int source_count;
   uint32_t first_source;
 

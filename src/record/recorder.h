@@ -33,14 +33,14 @@ typedef struct tt_recorder_options {
   void *statistics_context;
   /** Told the file's size once a second, in the recorder's thread, with the same context. May be NULL. */
   void (*grew)(void *context, uint64_t bytes);
-  const void *
-      initial_state; /**< tt_world_save() or tt_sim_save() at the start, or NULL: the scene's own initial state */
+  /** tt_world_save() or tt_sim_save() at the start, or NULL: the scene's own initial state */
+  const void *initial_state;
   size_t initial_state_size;
   uint64_t period_steps; /**< signals are kept at most this often; 0: every tick */
   tt_field field;        /**< in which poses are kept */
   bool placed;           /**< physics is off: commands place robots */
-  uint64_t
-      size_cap; /**< bytes; from nine tenths of it on the journal alone is kept, beyond it nothing; 0: none */
+  /** bytes; from nine tenths of it on the journal alone is kept, beyond it nothing; 0: none */
+  uint64_t size_cap;
   bool realtime; /**< never wait for the disk; otherwise the world may be held */
 } tt_recorder_options;
 

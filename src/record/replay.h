@@ -42,8 +42,8 @@ typedef struct tt_replay_result {
   uint64_t steps;        /**< made until the end or the difference, counting through resets */
   uint64_t first_step;   /**< step after which the states differ first */
   const char *reason;    /**< what differs, for people; "" when identical */
-  tt_sample_result
-      samples; /**< signals and poses; they count only where the states are identical */
+  /** signals and poses; they count only where the states are identical */
+  tt_sample_result samples;
 } tt_replay_result;
 tt_replay_result tt_replay_get_result(const tt_replay *replay);
 

@@ -23,8 +23,8 @@
 typedef struct tt_kept_run {
   char *id;   /**< "2026-11-20T19-52-07-frc2011.wpilog" */
   char *path; /**< of its file */
-  char *
-      beside; /**< "FOLDER/ID": names of what lies beside it begin so, also where its file is elsewhere */
+  /** "FOLDER/ID": names of what lies beside it begin so, also where its file is elsewhere */
+  char *beside;
   bool elsewhere; /**< recorded into a file that is not in the folder */
   bool pinned;
 } tt_kept_run;

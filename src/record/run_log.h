@@ -26,8 +26,8 @@ typedef struct tt_run_entry {
   const char *name, *type, *metadata;
   uint64_t records; /**< how many there are */
   bool journal;     /**< tt_journal_decode() reads it */
-  bool
-      aside; /**< journal, events and flags: written apart from the samples, so a little ahead of them */
+  /** journal, events and flags: written apart from the samples, so a little ahead of them */
+  bool aside;
 } tt_run_entry;
 
 /** Opens a log and reads where its records are; it may still be growing. One thread at a time. TT_INVALID: it is none, with
@@ -68,8 +68,8 @@ typedef struct tt_run_cursor {
   size_t offset;  /**< of the next record */
   uint64_t time;  /**< µs */
   size_t *latest; /**< [entry count] offset of the newest record, 0: none yet */
-  struct tt_derived
-      *derived; /**< what is made of them; NULL in older logs, which keep everything */
+  /** what is made of them; NULL in older logs, which keep everything */
+  struct tt_derived *derived;
 } tt_run_cursor;
 /** At the beginning, before the first record. False when out of memory. */
 bool tt_run_cursor_open(tt_run_cursor *cursor, const tt_run_log *log);

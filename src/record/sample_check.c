@@ -19,8 +19,8 @@ struct tt_sample_check {
   tt_field field;
   uint32_t *entries; /* of the log: of each signal, then of each body's pose; 0: not kept */
   uint32_t clock;
-  bool
-      derives; /* the log keeps what nothing else says, to TT_RECORD_RESOLUTION; else every bit of everything */
+  /* the log keeps what nothing else says, to TT_RECORD_RESOLUTION; else every bit of everything */
+  bool derives;
   uint64_t total;                  /* samples that the journal proves */
   uint64_t last;                   /* µs: time of the last of them */
   tt_sample_result result, before; /* before: the sample that was compared last */

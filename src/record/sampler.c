@@ -19,8 +19,8 @@ struct tt_sampler {
   int signal_count;
   tt_field field;
   bool *keeps; /* [body_count] */
-  uint32_t *
-      entries; /* [signal_count + body_count] ids of signals, then of poses; 0: follows from others */
+  /* [signal_count + body_count] ids of signals, then of poses; 0: follows from others */
+  uint32_t *entries;
   bool *known;        /* the same: was it written since the last forgetting? */
   double *last;       /* [signal_count] as written */
   double (*poses)[7]; /* [body_count] as written */

@@ -20,8 +20,8 @@ typedef struct tt_run_facts {
         name[256]; /**< its id and what it was called there; name "": it began at its beginning */
     double time;   /**< s of that run */
   } from;          /**< the kept run that it went on from */
-  char program
-      [104]; /**< that wrote the log from which this one was made (foreign.h); "": it is Tether's own */
+  /** that wrote the log from which this one was made (foreign.h); "": it is Tether's own */
+  char program[104];
   char left_types[200]; /**< of entries of that log that are left out */
   uint64_t left_out;    /**< how many */
   double duration;      /**< s simulated, through resets */
@@ -29,8 +29,8 @@ typedef struct tt_run_facts {
   uint64_t samples_lost;
   uint64_t late_ticks;
   uint64_t received, accepted, dropped; /**< messages, of all wires */
-  uint64_t
-      repeated; /**< messages sent again in lock-step: with any, its controllers need not make the same bits again */
+  /** messages sent again in lock-step: with any, its controllers need not make the same bits again */
+  uint64_t repeated;
   char drops[256]; /**< reasons with their counts: "stale 3, malformed 1"; "" for none */
 } tt_run_facts;
 tt_status tt_run_get_facts(const tt_run_log *log, tt_run_facts *facts);

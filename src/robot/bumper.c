@@ -72,8 +72,8 @@ static double push_of(const bumper *self, const tt_view *view, const tt_contact 
   if (!first && contact->body2 != self->body) return 0;
   int other = first ? contact->body2 : contact->body1;
   if (view->model->bodies[other].robot == self->head.part.robot) return 0;
-  double sign =
-      first ? 1 : -1; /* the normal points from body1 to body2: make it point out of the bumper */
+  /* the normal points from body1 to body2: make it point out of the bumper */
+  double sign = first ? 1 : -1;
   const double *rotation = view->body_rotation[self->body];
   double back[4] = {rotation[0], -rotation[1], -rotation[2], -rotation[3]};
   double out[3] = {sign * contact->normal[0], sign * contact->normal[1], sign * contact->normal[2]},

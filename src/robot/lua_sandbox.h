@@ -41,8 +41,8 @@ typedef struct tt_lua_chance {
 typedef struct tt_lua_keeping {
   void *owner;  /**< of tt_lua_sandbox_owner() */
   size_t alive; /**< bytes that may be in use at a time; 0: what a call may take is bound enough */
-  size_t
-      garbage; /**< bytes that calls may allocate until garbage is collected; 0: after each call */
+  /** bytes that calls may allocate until garbage is collected; 0: after each call */
+  size_t garbage;
 } tt_lua_keeping;
 
 /** Compiles `text` (copied; source only, never bytecode). `file` names it in errors: TT_INVALID with "file:line: what",

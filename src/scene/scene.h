@@ -36,8 +36,8 @@ typedef struct tt_scene_robot {
   double heading;         /**< rad */
   bool floating;          /**< URDF: give the base a free joint */
   bool base_decided;      /**< `floating` was given */
-  const tt_scene_part
-      *parts; /**< by kind in the order of tt_part_schemas, then in the order of the file */
+  /** by kind in the order of tt_part_schemas, then in the order of the file */
+  const tt_scene_part *parts;
   int part_count;
   const tt_engine_joint *joints;
   const tt_engine_surface *surfaces;
@@ -59,9 +59,9 @@ typedef struct tt_scene {
   int64_t timestep_num, timestep_den; /**< s, lowest terms */
   const char *const *replaced;        /**< what models say that the scene replaces: lines for
                                            people, NULL-terminated */
-  const char
-      *machine; /**< sections of machine.h that its own file has, "record, web"; "" where it has
-                            none. What settings alone give does not count */
+  /** sections of machine.h that its own file has, "record, web"; "" where it has
+   *  none. What settings alone give does not count */
+  const char *machine;
   uint64_t io_steps; /**< steps a tick */
   tt_pace pace;
   double speed;
@@ -81,8 +81,8 @@ typedef struct tt_scene {
   const tt_scene_value *values;  /**< in the order given: the last of a name holds */
   int value_count;
   const tt_scene_robot *robots;
-  const struct tt_scene_wire
-      *wires; /**< of src/host, where the scene was loaded with it; or NULL */
+  /** of src/host, where the scene was loaded with it; or NULL */
+  const struct tt_scene_wire *wires;
   int piece_count, surface_count, line_count, place_count, robot_count, wire_count;
 } tt_scene;
 

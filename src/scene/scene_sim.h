@@ -8,8 +8,8 @@
 /** What differs between those who need a simulation. Zero is the usual. */
 typedef struct tt_scene_sim_options {
   bool hash_a_tick; /**< as in tt_sim_spec */
-  const tt_engine
-      *engine; /**< of another simulation of the same scene, cloned instead of compiled; or NULL */
+  /** of another simulation of the same scene, cloned instead of compiled; or NULL */
+  const tt_engine *engine;
 } tt_scene_sim_options;
 
 /** Makes the simulation of a scene, which must outlive it. May block: models are compiled. Errors carry file and line. */

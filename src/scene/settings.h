@@ -26,10 +26,10 @@ typedef struct tt_scene_setting {
   const char *owner; /**< "" the scene itself, "robots.gripper", "wires.float-udp", "web" */
   const char *unit;  /**< SI; "" where none is known */
   const char *words; /**< "wait, hold, zero"; "" where others may stand there */
-  const char *
-      initial; /**< what holds where the key is left out; "" where nothing does, or it follows from others */
-  const char
-      *value; /**< what holds now, as text; "" where nothing does, or it follows from others */
+  /** what holds where the key is left out; "" where nothing does, or it follows from others */
+  const char *initial;
+  /** what holds now, as text; "" where nothing does, or it follows from others */
+  const char *value;
   tt_setting_kind kind;
   double lower, upper; /**< SI; infinite where no bound is known */
   bool known;          /**< false: of a section that nobody here knows: kept, and not checked */

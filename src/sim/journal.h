@@ -36,8 +36,8 @@ typedef struct tt_entry {
   bool holds;
   uint64_t hash;
   uint64_t seed;
-  const void *
-      state; /**< [state_size] as tt_sim_save() gave it; read from a log: packed (journal_codec.h) */
+  /** [state_size] as tt_sim_save() gave it; read from a log: packed (journal_codec.h) */
+  const void *state;
   size_t state_size;
 } tt_entry;
 

@@ -52,8 +52,8 @@ typedef struct tt_handling {
   char *unit;   /**< of scaled values, or NULL */
   double scale; /**< kept value = sent value × scale + offset */
   double offset;
-  double
-      min_interval; /**< s on the device's clock between kept values of a device; 0: all are kept */
+  /** s on the device's clock between kept values of a device; 0: all are kept */
+  double min_interval;
   double retention; /**< s after which values are removed; 0: never */
 } tt_handling;
 
@@ -92,10 +92,10 @@ typedef struct tt_store_sample {
   uint32_t first, count;
   int64_t seq;    /**< of its message, counted from 1; 0: it had none */
   uint32_t flags; /**< TT_SAMPLE_… */
-  uint32_t
-      thinned; /**< the last so many values may be left out when their message is sent again, by a minimum interval */
-  int64_t
-      place; /**< of its message in the log from which it was taken, counted from 1; 0: it was taken from none */
+  /** the last so many values may be left out when their message is sent again, by a minimum interval */
+  uint32_t thinned;
+  /** of its message in the log from which it was taken, counted from 1; 0: it was taken from none */
+  int64_t place;
   /** The place of the message of its device behind which it was put there, less than `place`. Where an unsure one that stands behind that
    *  was stored already, this one was overtaken by what its device may have sent again, and is unsure, too. */
   int64_t after;

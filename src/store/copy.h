@@ -7,8 +7,8 @@
 /** What is copied, and who is told. */
 typedef struct tt_copy_options {
   int64_t from, to; /**< µs UTC, inclusive */
-  const char *const
-      *devices; /**< identifiers or human names, with * and ? in them; NULL-terminated; NULL: all */
+  /** identifiers or human names, with * and ? in them; NULL-terminated; NULL: all */
+  const char *const *devices;
   /** Now and then: 0…1. False ends it: TT_INTERRUPTED; what was copied stays. */
   bool (*progress)(void *context, double done);
   void *context;

@@ -224,8 +224,8 @@ typedef enum tt_store_ability {
   TT_STORE_PURGES = 2, /**< removes values */
   TT_STORE_SEALS = 4,  /**< packs days that are over */
   TT_STORE_SHARED = 8, /**< several programs may write at once */
-  TT_STORE_REMOTE =
-      16, /**< it may be away, and is shared: around it there may be a spool (spool/spooled.h) */
+  /** it may be away, and is shared: around it there may be a spool (spool/spooled.h) */
+  TT_STORE_REMOTE = 16,
   TT_STORE_COPIES = 32,   /**< makes a copy of itself while it is written: back_up() */
   TT_STORE_FORWARDS = 64, /**< keeps what it took for other stores: open_log() */
 } tt_store_ability;
@@ -260,8 +260,8 @@ struct tt_store_log {
 /** A batch of a log as a store likes it: no more than it takes in a second or so, since it may be given no more at a time. */
 typedef struct tt_store_portion {
   uint32_t messages, bytes; /**< at most; 0: the log's own measure */
-  int64_t
-      linger; /**< µs: as long after a batch the next one waits until it is large, as each costs much; or 0 */
+  /** µs: as long after a batch the next one waits until it is large, as each costs much; or 0 */
+  int64_t linger;
 } tt_store_portion;
 
 typedef struct tt_store_log_options {
@@ -273,9 +273,9 @@ typedef struct tt_store_log_options {
 
 typedef struct tt_store_options {
   const char *url; /**< tt_store_backend.schemes */
-  const char *
-      spool; /**< file that takes batches while a remote store can't, which may be away when it is opened then; NULL:
-                             none */
+  /** file that takes batches while a remote store can't, which may be away when it is opened then; NULL:
+   *  none */
+  const char *spool;
   uint64_t spool_limit; /**< bytes; default 1 GiB */
   /** A remote store may be away when it is opened: who writes to it keeps what it can't take, as a spool and a log do. */
   bool may_be_away;
@@ -287,9 +287,9 @@ struct tt_store_backend {
   tt_store_portion portion;   /**< of a log; zeros: any */
   const char *const *schemes; /**< what its URLs begin with, NULL-terminated: "sqlite:" */
   const char *example;        /**< a URL for messages: "sqlite:FILE"; NULL: not proposed */
-  const char *
-      file; /**< what a file of it may be called: its URL is the first scheme and the file's path; NULL: it
-                                   stands in no file of ours */
+  /** what a file of it may be called: its URL is the first scheme and the file's path; NULL: it
+   *  stands in no file of ours */
+  const char *file;
   unsigned abilities; /**< tt_store_ability, or-ed */
   /** Opens or creates a store, upgrading one of an older version. TT_VERSION: made by a newer one. The spool is not the
    *  backend's to open. */

@@ -21,9 +21,9 @@ typedef struct tt_control_port {
   int parameter_count;
   int room;          /**< commands that there is room for */
   int written_count; /**< in this tick */
-  tt_submission
-      *written; /**< [room], each command once, in the order in which they were first written */
-  int *place;   /**< [room] of a command: 1 + its index in `written`, or 0 */
+  /** [room], each command once, in the order in which they were first written */
+  tt_submission *written;
+  int *place; /**< [room] of a command: 1 + its index in `written`, or 0 */
 } tt_control_port;
 
 /** What a name stands for. */

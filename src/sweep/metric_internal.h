@@ -50,8 +50,8 @@ struct sweep_metric {
   double *velocities; /**< [axis_count], of the sample before */
   int axis_count;
   sweep_side sides[2];
-  uint64_t
-      *pairs[2]; /**< of bodies that touch: now, and at the sample before; [contact_capacity] */
+  /** of bodies that touch: now, and at the sample before; [contact_capacity] */
+  uint64_t *pairs[2];
   sweep_lua *lua;
   char unit[24];
   /** All that a run leaves behind: zero at its begin. */

@@ -35,8 +35,8 @@ typedef struct tt_sweep_controller {
       files; /**< that decide what it does besides, absolute, NULL-terminated: their bytes are part of a run's id */
   double memory; /**< bytes that a program may use */
   double output; /**< bytes that a program may print; its last words are kept */
-  bool
-      fixed_ports; /**< a program that can't be told where to send: it needs a network of its own */
+  /** a program that can't be told where to send: it needs a network of its own */
+  bool fixed_ports;
 } tt_sweep_controller;
 
 /** How the points of a plan are chosen. */
@@ -51,12 +51,12 @@ typedef enum tt_sweep_sampling {
 typedef struct tt_sweep_axis {
   const char *name;  /**< of the column, and for the controller */
   const char *where; /**< "plan.yaml: axes[0]" */
-  const char
-      *set; /**< a path of --set; "seed" is the run's own; NULL: only the controller reads it */
+  /** a path of --set; "seed" is the run's own; NULL: only the controller reads it */
+  const char *set;
   const char *unit; /**< SI, of numbers; "" where none is known */
   int group;        /**< from 0 */
-  const tt_sweep_value
-      *values; /**< [count], of a list or an even range; NULL where it is sampled between bounds */
+  /** [count], of a list or an even range; NULL where it is sampled between bounds */
+  const tt_sweep_value *values;
   int count;
   double lower, upper; /**< SI, both included; of a range */
   bool logarithmic;
@@ -95,18 +95,18 @@ typedef struct tt_sweep_plan {
   const tt_sweep_metric *metrics;
   int metric_count;
   const char *success; /**< a condition over axes and metrics; NULL: none */
-  const char *
-      stop_when; /**< a condition over the present values of signals: ends a run early; NULL: none */
+  /** a condition over the present values of signals: ends a run early; NULL: none */
+  const char *stop_when;
   tt_sweep_keep keep;
   const char *output;   /**< a file's absolute path, or a postgresql:// address */
   uint64_t point_count; /**< each is run `repeat` times */
-  const char *
-      text; /**< the file as it was read, with the settings of the command line behind it as comments */
+  /** the file as it was read, with the settings of the command line behind it as comments */
+  const char *text;
   const char *version; /**< of the library and the engine, as every run's id has it: for people */
-  char runs_identity
-      [33]; /**< hash of all that decides its runs and their order, 32 hexadecimal digits */
-  char
-      columns_identity[33]; /**< the same of what its columns mean: axes, units, metrics, success */
+  /** hash of all that decides its runs and their order, 32 hexadecimal digits */
+  char runs_identity[33];
+  /** the same of what its columns mean: axes, units, metrics, success */
+  char columns_identity[33];
 } tt_sweep_plan;
 
 /** Loads and checks a plan: `path` is a file, or the name of one in scenes/sweeps/; `guests` has the sections of others in scenes

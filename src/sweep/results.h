@@ -20,12 +20,12 @@
 typedef struct tt_sweep_results tt_sweep_results;
 
 typedef struct tt_sweep_results_options {
-  const char
-      *output; /**< FILE.sqlite or postgresql://…; NULL: the plan's own. With `shards`: a folder */
-  bool
-      extend; /**< the plan may have changed since: rows that it has no longer stay, without a number */
-  bool
-      shards; /**< rows become files of the folder `output`, which many processes share (shard.h) */
+  /** FILE.sqlite or postgresql://…; NULL: the plan's own. With `shards`: a folder */
+  const char *output;
+  /** the plan may have changed since: rows that it has no longer stay, without a number */
+  bool extend;
+  /** rows become files of the folder `output`, which many processes share (shard.h) */
+  bool shards;
   unsigned shard, shard_count; /**< with `shards`: named by its files; 0: of none */
 } tt_sweep_results_options;
 

@@ -21,8 +21,8 @@ typedef struct tt_collector tt_collector;
 
 typedef struct tt_collector_options {
   tt_store *store; /**< becomes the collector's */
-  tt_store_log *
-      log; /**< becomes the collector's: what is stored comes from there, and from nobody else; NULL: none */
+  /** becomes the collector's: what is stored comes from there, and from nobody else; NULL: none */
+  tt_store_log *log;
   int64_t late;           /**< µs: see tt_device_time_place(); default 1 s */
   int max_devices;        /**< default 1,000 */
   int max_attributes;     /**< default 10,000 */
@@ -30,8 +30,8 @@ typedef struct tt_collector_options {
   int64_t batch_interval; /**< µs; default 100 ms */
   int max_readers;        /**< live ones; default 64 */
   int64_t seal_after;     /**< µs: how long after its end a day is packed; default 0: never */
-  bool
-      untended; /**< nothing is removed or packed but what is asked for, so the clock needs no look */
+  /** nothing is removed or packed but what is asked for, so the clock needs no look */
+  bool untended;
 } tt_collector_options;
 /** No store; 1,000 devices, 10,000 attributes, 64 readers; a batch every 0.1 s. */
 tt_collector_options tt_collector_options_default(void);
@@ -55,8 +55,8 @@ typedef struct tt_origin {
   int device;           /**< of the previous message */
   int64_t previous;     /**< its transmission, µs on the device's clock */
   int64_t previous_key; /**< of its boot epoch */
-  uint32_t
-      dropped; /**< values of the last message taken that don't fit what is set for their attributes… */
+  /** values of the last message taken that don't fit what is set for their attributes… */
+  uint32_t dropped;
   char drop_reason[256]; /**< …and what is wrong with the first of them; "": nothing */
 } tt_origin;
 
@@ -205,10 +205,10 @@ typedef struct tt_collector_stats {
       batches;
   uint64_t queued_bytes;
   uint64_t live_waiting, live_lost; /**< samples for live readers: that wait now, that were lost */
-  int64_t
-      lag; /**< µs for which the oldest of what waits for the store has waited; 0: nothing does */
-  int64_t
-      clock_ahead; /**< µs by which the wall's clock jumped, and which retention waits for; 0: it did not */
+  /** µs for which the oldest of what waits for the store has waited; 0: nothing does */
+  int64_t lag;
+  /** µs by which the wall's clock jumped, and which retention waits for; 0: it did not */
+  int64_t clock_ahead;
   int devices, attributes, readers;
   const char *store;
   tt_store_state store_state;

@@ -27,10 +27,10 @@ typedef struct tt_device {
   bool held;        /**< by its index, for as long as the collector is there */
   tt_list stored; /**< uint8_t: by attribute, 1 where the store has been told that it has values */
   tt_device_time time;
-  tt_boot
-      own; /**< epoch of a robot of the world, which others that send by its name don't push out */
-  GHashTable *
-      kept; /**< attribute + 1 -> device time of the last value kept, for those with a minimum interval */
+  /** epoch of a robot of the world, which others that send by its name don't push out */
+  tt_boot own;
+  /** attribute + 1 -> device time of the last value kept, for those with a minimum interval */
+  GHashTable *kept;
   int kept_epoch;
   int64_t last_time;
   int64_t heard; /**< µs, monotonic: when the last message came; 0: none since the start */

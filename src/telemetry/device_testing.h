@@ -26,8 +26,8 @@ typedef struct world {
   int64_t smallest_delay, worst; /**< µs */
   int jumps;
   bool unsure; /**< of the last message */
-  int64_t
-      stored_in; /**< key of the epoch in which the store has what is asked for; 0: it has not */
+  /** key of the epoch in which the store has what is asked for; 0: it has not */
+  int64_t stored_in;
   const tt_store_boot *stored; /**< …and those that it tells of, then */
   uint32_t stored_count;
   int asked;

@@ -69,8 +69,8 @@ typedef struct tt_timed_message {
   int64_t received; /**< µs UTC */
   const char *boot; /**< what the device calls its start; "": nothing */
   bool connected;   /**< the first on a lasting connection */
-  bool
-      after_previous; /**< came behind another message of this device on the same ordered connection… */
+  /** came behind another message of this device on the same ordered connection… */
+  bool after_previous;
   int64_t previous;     /**< …which was transmitted then… */
   int64_t previous_key; /**< …and was of this epoch */
 

@@ -58,8 +58,8 @@ struct tt_input {
   GPtrArray *clients; /**< client */
   forward *forwards;
   int64_t next_look;
-  int64_t
-      resumed; /**< µs, monotonic: since when all are read again; the store had no room before */
+  /** µs, monotonic: since when all are read again; the store had no room before */
+  int64_t resumed;
 };
 
 /* --- messages in --- */

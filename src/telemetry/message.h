@@ -28,8 +28,8 @@ typedef struct tt_message_value {
 
 /** A sample set: what a device measured at one moment. */
 typedef struct tt_message_sample {
-  int64_t
-      time; /**< µs on the device's clock, already absolute; TT_MESSAGE_NO_TIME: that of transmission */
+  /** µs on the device's clock, already absolute; TT_MESSAGE_NO_TIME: that of transmission */
+  int64_t time;
   uint32_t first, count; /**< its values */
 } tt_message_sample;
 
@@ -70,8 +70,8 @@ typedef struct tt_message_limits {
   uint32_t attributes;  /**< an element; default 1,000 */
   uint32_t name_bytes;  /**< of an identifier; default 200 */
   uint32_t value_bytes; /**< of one value; default 4,096 */
-  int64_t
-      duration; /**< µs from a message's first byte to its last; default 5 s. Whoever reads enforces it */
+  /** µs from a message's first byte to its last; default 5 s. Whoever reads enforces it */
+  int64_t duration;
 } tt_message_limits;
 /** The defaults above. */
 tt_message_limits tt_message_limits_default(void);

@@ -32,11 +32,11 @@ typedef struct tt_telemetry_keys {
   char *listen; /**< "127.0.0.1:5804"; NULL: no TCP */
   char *nats;   /**< "nats://HOST": where devices publish; NULL: nowhere */
   char *store;  /**< "sqlite:FILE", "postgresql://…"; NULL: nothing is stored */
-  char *
-      spool; /**< file, for PostgreSQL; NULL: while it is away nothing is stored, and senders wait */
+  /** file, for PostgreSQL; NULL: while it is away nothing is stored, and senders wait */
+  char *spool;
   double spool_limit; /**< bytes; default 1 GiB */
-  char *
-      late; /**< "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
+  /** "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
+  char *late;
   char *seal_after; /**< "604800 s" behind the end of a day, which is packed then; NULL: never */
   char *store_interval; /**< "0.1 s": of simulated robots; live they come at every tick */
   unsigned max_connections, max_devices, max_attributes;

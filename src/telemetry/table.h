@@ -24,8 +24,8 @@ typedef enum tt_table_time { TT_TIME_UNSET, TT_TIME_CLOCK, TT_TIME_ISO } tt_tabl
 
 typedef struct tt_table_query {
   char **devices; /**< identifiers or human names; empty: all. NULL-terminated */
-  char **
-      fields; /**< the same, of attributes; empty: those of which there are values of the devices */
+  /** the same, of attributes; empty: those of which there are values of the devices */
+  char **fields;
   int64_t from, to; /**< µs UTC, inclusive; behind a cursor there may be nothing between them */
   int64_t origin;   /**< µs UTC */
   tt_table_origin origin_kind;
@@ -35,9 +35,9 @@ typedef struct tt_table_query {
   uint64_t limit;     /**< most records; 0: all. Of pages: about so many, see `pages` */
   tt_table_format format;
   bool newest_first; /**< order=newest */
-  bool
-      pages; /**< order or cursor was given: a table that `limit` ends lies between two moments, so it may be a
-                          little longer, and says where to go on */
+  /** order or cursor was given: a table that `limit` ends lies between two moments, so it may be a
+   *  little longer, and says where to go on */
+  bool pages;
   bool count;      /**< count=yes: the table says how many records there are */
   bool tall;       /**< shape=tall: a record per field, too, whose name is a column */
   uint32_t points; /**< of each device at most so many records, of least and greatest; 0: samples */

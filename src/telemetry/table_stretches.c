@@ -23,8 +23,8 @@ typedef struct stretches {
   GPtrArray *labels; /**< char *: of the devices */
   int64_t from, to;  /**< µs UTC; stretches that begin from `from` to before `to` */
   int64_t length;    /**< µs: of a stretch, which begins at a multiple of it */
-  tt_bucket_size
-      size; /**< of the buckets it is made of; TT_BUCKET_SIZES: it is shorter, and made of samples */
+  /** of the buckets it is made of; TT_BUCKET_SIZES: it is shorter, and made of samples */
+  tt_bucket_size size;
   tt_bucket *cells; /**< of the window: by stretch, device, field */
   int64_t days_from, days_to;
   bool days[DAYS]; /**< those between them that have something */

@@ -14,8 +14,8 @@ typedef struct tt_fork_wish {
   double time;                 /**< s of the run */
   const char *const *settings; /**< PATH=VALUE */
   int setting_count;
-  bool
-      administers; /**< who asks may also have what concerns the machine: files, stores, ports of viewers */
+  /** who asks may also have what concerns the machine: files, stores, ports of viewers */
+  bool administers;
 } tt_fork_wish;
 
 /** Who makes forks. Any thread. */

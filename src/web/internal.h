@@ -47,13 +47,13 @@ struct tt_web {
   pthread_mutex_t mutex; /**< guards stats and slots */
   tt_web_stats stats;
   int slots[TT_WEB_SLOT_KINDS];
-  gatomicrefcount
-      references; /**< the owner's, and one for each thread of tt_web_respond_streaming() that has not let go of its answer */
-  size_t bodies;  /**< bytes that are kept of those of requests under way; web's thread */
+  /** the owner's, and one for each thread of tt_web_respond_streaming() that has not let go of its answer */
+  gatomicrefcount references;
+  size_t bodies;   /**< bytes that are kept of those of requests under way; web's thread */
   int answers_due; /**< of tt_web_respond_later(), not written yet; web's thread */
-  GQueue
-      waiting[TT_WEB_SLOT_KINDS]; /**< of those: with no slot yet, first come first; web's thread */
-  GQueue working;                 /**< those with one; web's thread */
+  /** of those: with no slot yet, first come first; web's thread */
+  GQueue waiting[TT_WEB_SLOT_KINDS];
+  GQueue working; /**< those with one; web's thread */
 };
 
 /** Adds one to a counter of `web->stats`. Any thread. */
@@ -91,8 +91,8 @@ void tt_web_add_access_route(tt_web *web);
 typedef struct tt_web_connection {
   tt_web *web;
   GSocket *socket; /**< not owned: goes with the connection */
-  tt_role
-      role; /**< of the token by which its latest request was let in; TT_ROLE_NONE: it took none */
+  /** of the token by which its latest request was let in; TT_ROLE_NONE: it took none */
+  tt_role role;
   uint8_t token[TT_TOKEN_HASH];
   int64_t deadline; /**< µs monotonic at which it is cut; 0: none */
   bool ends;        /**< it is cut at the next look, whatever its deadline is by then */

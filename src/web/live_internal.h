@@ -45,8 +45,8 @@ typedef struct tt_live_page {
   bool contacts;
   int monitor; /* wire, or −1 */
   tt_live_subscription plot;
-  GQueue
-      left; /* GString, oldest first: messages with the last samples of subscriptions that are over */
+  /** GString, oldest first: messages with the last samples of subscriptions that are over */
+  GQueue left;
   tt_live_joystick *joystick;
   bool *commands;              /* by command: this page gave it its value last, of all pages */
   uint8_t held[TT_MAX_ROBOTS]; /* joysticks of driver stations that this page moves, a bit each */
@@ -72,8 +72,8 @@ struct tt_live {
   tt_queue *events;
   atomic_int watchers;  /* pages connected: without any, publishing costs one load */
   atomic_uint openings; /* how often there was a page where there had been none */
-  uint64_t
-      next_push_ns; /* the world's thread: since when, in wall time, another view may be pushed */
+  /** the world's thread: since when, in wall time, another view may be pushed */
+  uint64_t next_push_ns;
   double next_push_time;
   uint32_t seen_epoch; /* of the view before, whether or not it was pushed */
   uint64_t seen_step;  /* total steps */
@@ -91,8 +91,8 @@ struct tt_live {
   uint64_t lost;
   int64_t status_at; /* µs monotonic of the last status */
   int64_t message_at;
-  GArray *
-      messages; /* tt_tapped: the newest of each monitored wire and direction; empty between two turns */
+  /** tt_tapped: the newest of each monitored wire and direction; empty between two turns */
+  GArray *messages;
 };
 
 /* live_json.c */

@@ -10,8 +10,8 @@ typedef struct tt_run_routes_options {
   const tt_run_verifier *verifier; /**< NULL: runs are not verified */
   const tt_run_forker *forker; /**< must outlive the program's requests; NULL: runs do not go on */
   const char *recording;       /**< file of the run that is being kept; NULL: none */
-  const char
-      *trials; /**< SQLite file of trials, made when the first is stored. NULL: none are kept */
+  /** SQLite file of trials, made when the first is stored. NULL: none are kept */
+  const char *trials;
   const char *layouts; /**< SQLite file of layouts of plots, likewise */
   /** The list of GET /api/scenes as JSON; free()d. In a thread of its own. */
   char *(*scenes)(void *context);

@@ -8,8 +8,8 @@
 /** The section `web`. */
 typedef struct tt_web_keys {
   char *listen; /**< "127.0.0.1:8080"; NULL: that, or the next free port */
-  char *
-      token; /**< asked of everybody; that or `tokens` is needed where `listen` is no loopback address */
+  /** asked of everybody; that or `tokens` is needed where `listen` is no loopback address */
+  char *token;
   char *tokens;   /**< file of tokens with roles: web/tokens.h */
   char **hosts;   /**< further names of this machine, as they stand in a browser's address line */
   char **proxies; /**< whose X-Forwarded-For counts: addresses or CIDR blocks */

@@ -19,8 +19,8 @@ typedef struct tt_web tt_web;
 typedef struct tt_web_options {
   const char *listen; /**< "127.0.0.1:8080"; port 0: a free one */
   bool next_free; /**< a taken port gives way to the next free one (a default nobody asked for) */
-  const char *
-      token; /**< asked of every request; that or `tokens` is required unless `listen` is loopback */
+  /** asked of every request; that or `tokens` is required unless `listen` is loopback */
+  const char *token;
   const char *tokens; /**< file of tokens with roles, read again when it changes; NULL: none */
   const char *const *
       proxies; /**< addresses or CIDR blocks of those who say for whom they ask; NULL-terminated, or NULL */
@@ -29,8 +29,8 @@ typedef struct tt_web_options {
   int max_connections; /**< default 256 */
   int max_streams; /**< streamed answers at a time, and as many that are made as a whole; default 8 */
   double answer_deadline; /**< s in which a client takes the next piece of an answer; default 30 */
-  size_t
-      max_bodies; /**< bytes of bodies that are kept until they are whole, all together, but for those of at most 64 KiB; default 256 MiB */
+  /** bytes of bodies that are kept until they are whole, all together, but for those of at most 64 KiB; default 256 MiB */
+  size_t max_bodies;
 } tt_web_options;
 /** On port 8080 of 127.0.0.1, without a token. */
 tt_web_options tt_web_options_default(void);

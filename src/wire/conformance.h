@@ -47,8 +47,8 @@ typedef struct tt_conformance {
   size_t (*greeting)(uint8_t bytes[TT_CONFORMANCE_MESSAGE]);
   const char *const *
       hold_settings; /**< three, with which the world goes on without answers, and has a watchdog */
-  bool
-      bad_numbers_answered; /**< a bad number refuses its message, but does not cost the connection */
+  /** a bad number refuses its message, but does not cost the connection */
+  bool bad_numbers_answered;
 } tt_conformance;
 
 /** Runs all tests for a wire over UDP in real time, or for one over TCP, and returns what main() returns. */

@@ -13,8 +13,8 @@
 
 /** What an adapter keeps of it, as a member, zero at the start. */
 typedef struct tt_wire_order {
-  bool
-      ordered; /**< `last_stamp` and `driver` are those of the message accepted at `accepted_time` */
+  /** `last_stamp` and `driver` are those of the message accepted at `accepted_time` */
+  bool ordered;
   double last_stamp;
   double accepted_time; /**< s simulated */
   char driver[64];

@@ -21,16 +21,16 @@
 /** A wire's socket: the first member of its `self`, which the adapter allocates. All in the world's thread. */
 typedef struct tt_wire_udp {
   tt_udp *udp; /**< NULL: only checked */
-  const char *
-      bind; /**< as the scene says; the adapter sets it before the socket is opened, if it ever is */
+  /** as the scene says; the adapter sets it before the socket is opened, if it ever is */
+  const char *bind;
   bool to_sender; /**< `peer: sender` */
   /* In lock-step only: */
   bool met;      /**< somebody has spoken, and is not known to be gone */
   bool gone;     /**< the message reached nobody */
   bool answered; /**< the message has its answer */
   uint64_t owed; /**< messages that may still be answered */
-  uint64_t
-      arrived; /**< tt_udp_arrived() when it was last looked at; where what is lost is not waited for */
+  /** tt_udp_arrived() when it was last looked at; where what is lost is not waited for */
+  uint64_t arrived;
   uint64_t repeats;   /**< of the message */
   uint64_t unreached; /**< tt_udp_unreached() when it was sent */
   uint64_t sent_at;   /**< wall clock, ns */

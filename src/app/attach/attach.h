@@ -18,11 +18,11 @@ typedef struct tt_attach_context {
   const tt_scene *scene;
   const tt_scene_options *options;
   tt_world *world;
-  const void *
-      initial_state; /**< from which the world starts, as tt_world_save() gives it; NULL: the scene's own */
+  /** from which the world starts, as tt_world_save() gives it; NULL: the scene's own */
+  const void *initial_state;
   size_t initial_state_size;
-  const struct tt_attached_run
-      *kept; /**< a kept run is shown, not a new one made; NULL: the usual */
+  /** a kept run is shown, not a new one made; NULL: the usual */
+  const struct tt_attached_run *kept;
   /** What the recorder calls this run, for those behind it in the table; "" where nothing is kept. Set by tt_attach_all(). */
   struct tt_run_reference *run;
   const tt_fork *fork; /**< the run goes on from a kept one; NULL: it begins at its beginning */

@@ -20,8 +20,8 @@ typedef struct tt_sweep_driver_ops {
   tt_status (*tick)(void *self, tt_error *error);
   /** Adds a program's last words to the row's error. */
   void (*end)(void *self, tt_sweep_row *row);
-  bool
-      opens_wires; /**< the world is made with its wires, anew for each run; settings() says where and how they are open */
+  /** the world is made with its wires, anew for each run; settings() says where and how they are open */
+  bool opens_wires;
   /** PATH=VALUE of the scene of every run, behind the plan's own, NULL-terminated: lock-step, free ports. The driver's, after open().
    *  May be NULL: none. */
   const char *const *(*settings)(void *self);

@@ -77,8 +77,8 @@ typedef struct physics_fixed {
   int *axis_qpos;  /**< [axis_count]; −1 for axes of balls */
   int *tree_start; /**< [nv] first dof of the tree that a dof belongs to */
   int *tree_size;  /**< [nv] dofs in the tree that a dof belongs to */
-  int *
-      mass_row; /**< [nv + 1] where a dof's row of MuJoCo's mass matrix begins: from its diagonal to the tree's base */
+  /** [nv + 1] where a dof's row of MuJoCo's mass matrix begins: from its diagonal to the tree's base */
+  int *mass_row;
   int *mass_column; /**< [nM] column of each number, counted from its tree's first dof */
   int *geom_contype, *geom_conaffinity; /**< [ngeom] as compiled: parking masks them */
   double *initial_qpos;                 /**< [nq] */
@@ -93,13 +93,13 @@ typedef struct physics_fixed {
   int *body_geomnum; /**< [nbody] colliding geoms; parking and culling set the model's to zero */
   int *statics;      /**< fixed bodies whose geoms all have bounds */
   int static_count;
-  int *
-      grounds; /**< the other fixed bodies with geoms that collide: planes, height fields, the world's own */
+  /** the other fixed bodies with geoms that collide: planes, height fields, the world's own */
+  int *grounds;
   int ground_count;
   physics_mover *movers;
   int mover_count;
-  bool
-      culls_movers; /**< what moves is left out of the search for contacts, too, while nothing is near it */
+  /** what moves is left out of the search for contacts, too, while nothing is near it */
+  bool culls_movers;
   double contact_margin; /**< m: at this distance there may be contacts already */
 
   tt_value *values;                    /**< what may be changed of the model, for everybody */
@@ -121,8 +121,8 @@ typedef struct physics_fixed {
 } physics_fixed;
 
 struct tt_physics {
-  tt_engine
-      engine; /**< first: what everybody else sees, with the operations of ops.c; zero before */
+  /** first: what everybody else sees, with the operations of ops.c; zero before */
+  tt_engine engine;
   physics_fixed *fixed;
   mjModel *model; /**< own.c: its mutable arrays are its own, the rest is that of `fixed` */
   mjData *data;
@@ -146,8 +146,8 @@ struct tt_physics {
   struct physics_servo *servo;
   double *values; /**< [value_count] present */
 
-  bool
-      failed; /**< MuJoCo gave up in the middle of something: `data` is good for nothing until it is made anew */
+  /** MuJoCo gave up in the middle of something: `data` is good for nothing until it is made anew */
+  bool failed;
   char failure[400]; /**< why */
 };
 

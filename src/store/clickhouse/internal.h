@@ -87,8 +87,8 @@ typedef struct tt_clickhouse {
   bool hurries, ending; /**< the thread was started; it is to end */
   int64_t next_try;
   bool refused; /**< it was said that a server is too new, or lets us not in */
-  pthread_mutex_t
-      mutex; /**< guards state, what is of `hurrying`, and known for readers and find() */
+  /** guards state, what is of `hurrying`, and known for readers and find() */
+  pthread_mutex_t mutex;
   tt_store_state state;
   atomic_bool away;
   tt_clickhouse_link *asked; /**< of whoever looks for a message; NULL at first */

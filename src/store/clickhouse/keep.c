@@ -24,8 +24,8 @@ struct tt_clickhouse_making {
   tt_list boots;   /**< tt_clickhouse_boot */
   tt_list minutes; /**< tt_clickhouse_part */
   int64_t at, end; /**< µs: what is still to be folded */
-  GHashTable *
-      watched; /**< tt_clickhouse_mark: hours of others; `ids` all marks, `marked` when they were seen first */
+  /** tt_clickhouse_mark: hours of others; `ids` all marks, `marked` when they were seen first */
+  GHashTable *watched;
   int64_t step;         /**< µs of values */
   int64_t next_try;     /**< µs: it failed, and is not tried before then */
   int64_t looked;       /**< µs: when hours of others were looked at last */

@@ -18,8 +18,8 @@ typedef struct wanted {
   int device;
   uint64_t id;
   tt_list boots; /**< tt_clickhouse_boot: a part of `boots` of all */
-  int64_t
-      newest; /**< µs UTC: of its values; at first the begin of the last hour that has some, or had */
+  /** µs UTC: of its values; at first the begin of the last hour that has some, or had */
+  int64_t newest;
   uint64_t expected; /**< attributes of which the store was told that there are values */
   uint64_t found;    /**< of them */
 } wanted;

@@ -61,8 +61,8 @@ typedef struct reading {
   tt_nats_gather *gather;
   tt_list devices, attributes; /**< int32_t: indices in the batch */
   tt_list epochs;              /**< int32_t: numbers in the batch */
-  tt_list
-      seen; /**< uint32_t: of each attribute of the batch, the sample that had it last, counted from 1 */
+  /** uint32_t: of each attribute of the batch, the sample that had it last, counted from 1 */
+  tt_list seen;
   uint32_t sample;
   tt_error *error;
 } reading;

@@ -50,8 +50,8 @@ struct tt_nats_link {
   unsigned ahead;     /**< those under way up to the one by which it is measured; 0: none is */
   int64_t measured;   /**< when that was published; ms, monotonic */
   int64_t heard; /**< when one was answered, or published where none was under way; ms, monotonic */
-  natsStatus
-      reason; /**< why the server did not take one, since the last flush; NATS_OK: it took all */
+  /** why the server did not take one, since the last flush; NATS_OK: it took all */
+  natsStatus reason;
   char said[LONGEST_SAID]; /**< what the server said of that; "": nothing */
   bool outrun;             /**< others came before one, since the last flush */
   tt_map after; /**< hashes of a subject → place of our latest message there; 0: others came */

@@ -70,8 +70,8 @@ typedef struct taker {
   uint64_t bad;          /**< messages that were none */
   int64_t asked;         /**< µs: what stands at the subscription was asked for then or later */
   int limited; /**< pieces without a message in which the next one had no room, in a row */
-  bool
-      is_new; /**< no message is done yet, and some were removed: the store knows nothing of what they set */
+  /** no message is done yet, and some were removed: the store knows nothing of what they set */
+  bool is_new;
   int64_t next_purge, next_look;
   int64_t given; /**< µs, monotonic: when the last batch was */
 

@@ -43,8 +43,8 @@ struct tt_spool {
   tt_list damages;    /**< damage: those that are counted */
   tt_spool_loss lost;
   bool unreadable; /**< of what find_frame() passed, some can't be read */
-  damage
-      passed; /**< what can't be read, and the file ended with when it was opened; none: both 0 */
+  /** what can't be read, and the file ended with when it was opened; none: both 0 */
+  damage passed;
   damage failing;        /**< what could not be read the last time, see is_due()… */
   int64_t failing_since; /**< …and since when, µs; 0: all could */
   bool longer; /**< the file could not be cut behind an append that failed, which was said */

@@ -26,8 +26,8 @@ typedef struct spooled_store {
   tt_store base;
   tt_store *inner;
   tt_spool *spool;
-  tt_catalogue
-      *catalogue; /**< every name and epoch told so far: a batch that waits is whole in itself */
+  /** every name and epoch told so far: a batch that waits is whole in itself */
+  tt_catalogue *catalogue;
   tt_store_batch *settings; /**< what people set that the inner store may not have */
   bool unsettled;           /**< some of that waits, or may: all is told again once it has it */
   bool overtaken;           /**< some of that passed what waits, which may undo it */

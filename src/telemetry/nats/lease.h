@@ -13,8 +13,8 @@
 typedef struct tt_nats_lease {
   kvStore *keys;
   uint64_t revision; /**< of our key; 0: it is not ours */
-  char holder
-      [TT_NATS_HOLDER]; /**< what it is called while it is ours: "HOST PROCESS NUMBER", drawn at random */
+  /** what it is called while it is ours: "HOST PROCESS NUMBER", drawn at random */
+  char holder[TT_NATS_HOLDER];
   char known[TT_NATS_HOLDER]; /**< who had it when we looked last; "": nobody is known */
 } tt_nats_lease;
 

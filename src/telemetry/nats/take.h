@@ -17,8 +17,8 @@ void tt_nats_taking_free(tt_nats_taking *taking);
 /** One message of NATS. */
 typedef struct tt_nats_published {
   const char *token; /**< the last of its subject: the device's identifier, with %XX */
-  const char
-      *bytes; /**< XML, or JSON where { or [ comes first; any number of messages of that device */
+  /** XML, or JSON where { or [ comes first; any number of messages of that device */
+  const char *bytes;
   size_t size;
   int64_t received; /**< µs UTC */
 } tt_nats_published;

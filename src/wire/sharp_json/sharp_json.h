@@ -14,8 +14,8 @@ typedef struct tt_sharp_json_config {
   char *bind;  /**< where commands arrive and states leave from; default "127.0.0.1:8000" */
   char *peer;  /**< where states go, or "sender"; default "127.0.0.1:6000" */
   char *style; /**< "columns" (default) or "json" */
-  tt_name_entry *
-      commands; /**< left, right, elevator; the wire's number ÷ 512 is what the entry's scale applies to */
+  /** left, right, elevator; the wire's number ÷ 512 is what the entry's scale applies to */
+  tt_name_entry *commands;
   tt_name_entry *sensors; /**< left, right, elevator encoder */
   unsigned command_count, sensor_count;
 } tt_sharp_json_config;

@@ -60,8 +60,8 @@ typedef struct tt_xrp_command {
 typedef struct tt_xrp_encoder {
   int32_t count;
   bool timed;
-  double
-      period; /**< s a count, with sign; used where timed, and limited to what the wire can say */
+  /** s a count, with sign; used where timed, and limited to what the wire can say */
+  double period;
 } tt_xrp_encoder;
 
 /** An XRP's message. Of each kind there are those that have their bit. */

@@ -30,8 +30,8 @@ typedef struct tt_xrp_list {
 /** Its keys in a scene. */
 typedef struct tt_xrp_config {
   tt_wire_common common;
-  char *
-      bind; /**< where a program's messages arrive, and ours leave from; default "127.0.0.1:3540" */
+  /** where a program's messages arrive, and ours leave from; default "127.0.0.1:3540" */
+  char *bind;
   tt_xrp_list lists[TT_XRP_LISTS];
 } tt_xrp_config;
 
