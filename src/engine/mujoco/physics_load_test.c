@@ -366,6 +366,41 @@ static void refused(const char *text, const char *suffix, const char *expected) 
   unlink(path);
 }
 
+static tt_physics *load_limited(const char *before, const char *after) {
+  char path[] = "/tmp/tether-test-XXXXXX.xml";
+  FILE *file = fdopen(mkstemps(path, 4), "w");
+  fprintf(file,
+          "<mujoco>%s<worldbody><body name='a' pos='0 0 1'><joint name='h' axis='0 1 0' "
+          "range='-30 60'/><geom size='.1'/></body></worldbody>%s"
+          "<actuator><motor name='m' joint='h' ctrlrange='-2 2'/></actuator></mujoco>",
+          before, after);
+  fclose(file);
+  tt_physics *p = load_robot(path, NULL, 1000);
+  unlink(path);
+  return p;
+}
+
+/* As in MuJoCo 3, for which models are written now; this one refuses a range of which nobody says whether it limits. */
+static void a_range_limits_where_no_compiler_says_otherwise(void **state) {
+  (void)state;
+  const char *const compilers[][2] = {
+      {"", ""}, {"<compiler angle='degree'/>", ""}, {"", "<compiler autolimits='true'/>"}};
+  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+    tt_physics *p = load_limited(compilers[i][0], compilers[i][1]);
+    const int axis = axis_named(p, "h"), joint = p->model->dof_jntid[p->fixed->axis_dof[axis]];
+    assert_true(p->model->jnt_limited[joint]);
+    assert_close(p->model->jnt_range[2 * joint], -M_PI / 6, 1e-5);
+    assert_true(p->model->actuator_ctrllimited[0]);
+    tt_physics_free(p);
+  }
+  refused(
+      "<mujoco><worldbody><body><joint range='-1 1'/><geom size='1'/></body></worldbody>"
+      "<compiler autolimits='false'/></mujoco>",
+      ".xml", "specify `limited` explicitly");
+  refused("<mujoco><worldbody><body><joint range='-1 1'/><geom/></body></worldbody></mujoco>",
+          ".xml", "size");
+}
+
 static void wrong_models_are_refused_with_a_reason(void **state) {
   (void)state;
   refused("<mujoco><worldbody><body><geom size='1'/><joint/></body></worldbody></mujoco", ".xml",
@@ -431,6 +466,7 @@ int main(void) {
       cmocka_unit_test(joints_that_mimic_each_other_stay),
       cmocka_unit_test(looks_are_described),
       cmocka_unit_test(rays_of_range_finders_are_described),
+      cmocka_unit_test(a_range_limits_where_no_compiler_says_otherwise),
       cmocka_unit_test(wrong_models_are_refused_with_a_reason),
       cmocka_unit_test(wrong_specs_are_refused),
       cmocka_unit_test(no_file_is_left_behind),

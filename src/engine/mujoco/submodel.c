@@ -158,11 +158,51 @@ static tt_status compile_urdf(physics_workshop *shop, const char *canonical,
   return tt_fail(error, TT_INVALID, "%s", first.text);
 }
 
+/* The MJCF `text`, or of `file`, with ranges that limit where none of its compilers says otherwise; NULL: it is no XML. The first
+ * compiler of a model is the weakest. The caller frees. */
+static char *with_limits(const char *file, const char *text) {
+  const int options = XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
+  xmlDoc *document = text ? xmlReadMemory(text, (int)strlen(text), NULL, NULL, options)
+                          : xmlReadFile(file, NULL, options);
+  xmlNode *root = document ? xmlDocGetRootElement(document) : NULL;
+  xmlChar *dumped = NULL;
+  int size;
+  if (root) {
+    xmlNode *compiler = xmlNewNode(NULL, BAD_CAST "compiler");
+    xmlSetProp(compiler, BAD_CAST "autolimits", BAD_CAST "true");
+    if (root->children)
+      xmlAddPrevSibling(root->children, compiler);
+    else
+      xmlAddChild(root, compiler);
+    xmlDocDumpMemory(document, &dumped, &size);
+  }
+  xmlFreeDoc(document);
+  char *made = dumped ? strdup((const char *)dumped) : NULL;
+  xmlFree(dumped);
+  return made;
+}
+
+/* In models for MuJoCo 3 a range limits by itself, which this MuJoCo refuses as long as nobody says so. What it takes as it
+ * is stays as it is. */
+static tt_status compile_limited(const char *file, const char *text, const char *canonical,
+                                 mjModel **model, tt_error *error) {
+  tt_error first = {""};
+  tt_status status = physics_compile(file, text, file, canonical, model, &first);
+  if (status == TT_OK) return TT_OK;
+  char *limited = strstr(first.text, "autolimits") ? with_limits(file, text) : NULL;
+  if (limited)
+    status = physics_compile(file, limited, file, canonical, model, error);
+  else
+    tt_fail(error, status, "%s", first.text);
+  free(limited);
+  return status;
+}
+
 static tt_status compile_mjcf(const char *file, const tt_engine_robot *robot, const char *canonical,
                               mjModel **model, tt_error *error) {
   char *text = NULL;
   if (robot) TT_TRY(physics_measure(file, robot->measures, robot->measure_count, &text, error));
-  tt_status status = physics_compile(file, text, file, canonical, model, error);
+  tt_status status = compile_limited(file, text, canonical, model, error);
   free(text);
   return status;
 }
