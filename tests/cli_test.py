@@ -133,6 +133,13 @@ class Usage(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (3, "tether: standard output: can't write: No space left on device\n"), arguments)
         self.assertNotIn("nobody", tether("token", "list").stdout)
 
+    def test_a_scene_is_no_log(self):
+        for arguments in ("export", ONE), ("export", "frc2011"), ("replay", ONE), ("verify", "frc2011"), ("compare", ONE, ONE):
+            answer = tether(*arguments)
+            self.assertEqual((answer.returncode, answer.stderr),
+                             (1, f"tether: {arguments[1]}: this is a scene, not the log of a run, which tether run keeps; of what reads logs, only export "
+                                 "--format advantagescope takes a scene\n"))
+
     def test_a_wrong_option_is_named(self):
         self.assertIn("there is no option '--nope'", tether("run", "--nope", ONE).stderr)
         self.assertIn("there is no option '--durration'; did you mean '--duration'?", tether("run", ONE, "--durration", "1").stderr)

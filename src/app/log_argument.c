@@ -2,9 +2,13 @@
 
 #include "app/state_folder.h"
 #include "base/nearest.h"
+#include "scene/data.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static tt_status refuse(const char *folder, const char *given, tt_error *error) {
@@ -30,15 +34,54 @@ tt_status tt_log_argument_find(const char *folder, const char *given, tt_kept_ru
   return tt_kept_run_find(folder, id, run) ? TT_OK : refuse(folder, given, error);
 }
 
+static bool is_log(const char *path) {
+  char first[6] = "";
+  FILE *file = fopen(path, "rbe");
+  const bool is = file && fread(first, 1, sizeof first, file) == sizeof first &&
+                  memcmp(first, "WPILOG", sizeof first) == 0;
+  if (file) fclose(file);
+  return is;
+}
+
+static bool is_scene_file(const char *path) {
+  static const char *const endings[] = {".yaml", ".yml", ".xml", ".mjcf", ".urdf"};
+  const char *ending = strrchr(path, '.');
+  struct stat about;
+  if (!ending || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (strcasecmp(ending, endings[i]) == 0) return !is_log(path);
+  return false;
+}
+
+static bool is_scene_name(const char *given) {
+  char **names = tt_data_list(&tt_data_scene);
+  bool found = false;
+  for (char **name = names; name && *name; name++) {
+    found = found || strcmp(*name, given) == 0;
+    free(*name);
+  }
+  free(names);
+  return found;
+}
+
+static tt_status refuse_scene(const char *given, tt_error *error) {
+  return tt_fail(error, TT_INVALID,
+                 "%s: this is a scene, not the log of a run, which tether run keeps; of what "
+                 "reads logs, only export --format advantagescope takes a scene",
+                 given);
+}
+
 tt_status tt_log_argument_path(const char *given, char *path, size_t size, tt_error *error) {
   char folder[1024];
   tt_kept_run run;
   snprintf(path, size, "%s", given);
+  if (is_scene_file(given)) return refuse_scene(given, error);
   if (strchr(given, '/') || access(given, F_OK) == 0) return TT_OK;
   TT_TRY(tt_state_folder(NULL, "runs", folder, sizeof folder, error));
   bool found = tt_log_argument_find(folder, given, &run, NULL) == TT_OK;
   if (found) snprintf(path, size, "%s", run.path);
   tt_kept_run_clear(&run);
+  if (!found && is_scene_name(given)) return refuse_scene(given, error);
   return found ? TT_OK
                : tt_fail(error, TT_INVALID,
                          "%s: there is no such file, and no kept run of that name; tether runs "
