@@ -133,6 +133,16 @@ class Usage(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (3, "tether: standard output: can't write: No space left on device\n"), arguments)
         self.assertNotIn("nobody", tether("token", "list").stdout)
 
+    def test_what_the_command_line_has_wrong_is_2(self):
+        for arguments, said in ((("client", ONE, "--language", "rust"), "there is no client in 'rust'; there are: python"),
+                                (("client", ONE, "--wire", "nope"), "--wire nope: the scene has no such wire; it has: "),
+                                (("--version", "x"), "--version takes nothing, not 'x'"),
+                                (("run", ONE, "--duration", "5 m"), "give a number above 0, of s or in one of the units s, ms, µs, ns, min, h"),
+                                (("run", ONE, "--speed", "-1"), "--speed -1: give a number above 0\n")):
+            answer = tether(*arguments)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn(said, answer.stderr)
+
     def test_a_scene_is_no_log(self):
         for arguments in ("export", ONE), ("export", "frc2011"), ("replay", ONE), ("verify", "frc2011"), ("compare", ONE, ONE):
             answer = tether(*arguments)

@@ -141,6 +141,10 @@ int main(int argc, char **argv) {
   const bool owns = tt_own_root(own, sizeof own, NULL) == TT_OK;
   tt_data_set_root(getenv("TETHER_DATA"));
   tt_data_set_own(owns ? own : NULL);
+  if (!strcmp(name, "--version") && argc > 2) {
+    tt_print(stderr, "tether: --version takes nothing, not '%s'\n", argv[2]);
+    return 2;
+  }
   if (!strcmp(name, "--version")) {
     puts("tether " TETHER_VERSION);
     return printed(0);

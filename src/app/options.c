@@ -14,7 +14,7 @@ const char tt_scene_options_help[] =
     "wires.float-udp.bind=127.0.0.1:0\n"
     "  --pace realtime|lockstep|fast\n"
     "  --speed FACTOR              of real time\n"
-    "  --duration SIM_SECONDS      ends after that much simulated time\n"
+    "  --duration TIME             ends after that much simulated time, as 90 or '2 min'\n"
     "  --match                     plays a practice match and ends with it\n"
     "  --record FILE               writes inputs and events to FILE\n"
     "  --from LOG@SECONDS          goes on from a moment of a kept run, with its scene and "
@@ -118,7 +118,10 @@ static tt_status check_positive(const char *option, const char *value, tt_dimens
                                 tt_error *error) {
   double number;
   if (tt_quantity_parse(value, dimension, &number) && number > 0) return TT_OK;
-  return tt_fail(error, TT_USAGE, "--%s %s: give a number above 0", option, value);
+  if (dimension == TT_DIMENSIONLESS)
+    return tt_fail(error, TT_USAGE, "--%s %s: give a number above 0", option, value);
+  return tt_fail(error, TT_USAGE, "--%s %s: give a number above 0, of %s or in one of the units %s",
+                 option, value, tt_unit_si(dimension)->name, tt_unit_names(dimension));
 }
 
 static tt_status set_port(tt_scene_options *options, const char *value, tt_error *error) {

@@ -53,7 +53,7 @@ static tt_status no_wire(const tt_world *world, const own_options *own, tt_error
     used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                              tt_world_wire_at(world, i)->name);
   if (own->wire)
-    return tt_fail(error, TT_NOT_FOUND, "there is no wire '%s'; the scene has: %s", own->wire,
+    return tt_fail(error, TT_USAGE, "--wire %s: the scene has no such wire; it has: %s", own->wire,
                    names);
   return tt_fail(error, TT_NOT_FOUND,
                  "the scene has no wire for which a client can be made (it has: %s); add a "
@@ -68,9 +68,13 @@ static tt_status write_client(const tt_scene *scene, const tt_world *world, cons
   char name[256];
   tt_client client;
   tt_element_name(scene->path, name, sizeof name);
-  TT_TRY(tt_client_make(scene, name, tt_world_wire_at(world, index), &scene->wires[index],
-                        own->language ? own->language : "python", &client, error));
-  tt_status status = tt_scene_file_write(client.file, client.text, strlen(client.text), error);
+  tt_status status =
+      tt_client_make(scene, name, tt_world_wire_at(world, index), &scene->wires[index],
+                     own->language ? own->language : "python", &client, error);
+  /* It was asked for, not said by a file. */
+  if (status == TT_NOT_FOUND && (own->language || own->wire)) return TT_USAGE;
+  TT_TRY(status);
+  status = tt_scene_file_write(client.file, client.text, strlen(client.text), error);
   if (status == TT_OK) {
     tt_print(stdout, "%s\n", client.file);
     tt_print(stderr,
