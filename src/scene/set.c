@@ -212,8 +212,11 @@ static tt_status no_element(const tt_setting *setting, const tt_node *sequence, 
   }
   int length =
       (int)(strrchr(segment, '.') ? strrchr(segment, '.') - segment : (long)strlen(segment));
-  return tt_fail(setting->error, TT_INVALID, "--set %s: there is no '%.*s' here; there are: %s",
-                 setting->path, length, segment, *list ? list : "none");
+  const bool number = length > 0 && strspn(segment, "0123456789") == (size_t)length;
+  return tt_fail(setting->error, TT_INVALID,
+                 "--set %s: there is no '%.*s' here; there are: %s%s%.*s%s", setting->path, length,
+                 segment, *list ? list : "none", number ? "; by number it is [" : "",
+                 number ? length : 0, segment, number ? "]" : "");
 }
 
 /** The child called by the next key of `*path`, made if it is missing. */

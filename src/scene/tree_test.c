@@ -163,6 +163,8 @@ static void test_a_wrong_key_is_shown_without_its_value(void **state) {
   refuses("{'text:s3cret': 1}", "unknown key 'text …'; ");
   refuses("'a:b': [1]", "unknown key 'a …'; the keys here are: ");
   refuses("{text s3cret: 1}", "unknown key 'text …'; ");
+  refuses("{number: 1,5}",
+          "unknown key '5'; if it is the end of a number, write that with a point");
   refuses("{text=s3cret: 1}", "unknown key 'text …'; ");
   refuses("{text=s3cret: 1, text=s3cret: 2}", "the key 'text' stands here twice");
 }
@@ -223,6 +225,10 @@ static void test_settings(void **state) {
   assert_string_equal(error.text, "--set things.c.nam: unknown key 'nam'; did you mean 'name'?");
   assert_int_equal(read_text(bare, "things.d.number=2", &error), TT_INVALID);
   assert_string_equal(error.text, "--set things.d.number: there is no 'd' here; there are: a.b, c");
+  assert_int_equal(read_text(bare, "things.0.number=2", &error), TT_INVALID);
+  assert_string_equal(
+      error.text,
+      "--set things.0.number: there is no '0' here; there are: a.b, c; by number it is [0]");
   assert_int_equal(read_text("pair: [1, 2]\n", "pair[0].number=2", &error), TT_INVALID);
   assert_string_equal(error.text, "--set pair[0].number: expected a number, found a mapping");
   assert_int_equal(read_text(text, "number", &error), TT_USAGE);

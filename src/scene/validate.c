@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "scene/yaml_trouble.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -181,6 +182,11 @@ static tt_status unknown_key(const tt_walk *walk, const tt_node *node,
   if (node->key[length] == ':' && tt_node_empty(node))
     return fail_node(walk, node, "in '%.*s:' a space is missing behind the ':'", length, node->key);
   const char *more = node->key[length] ? " …" : "";
+  if (isdigit((unsigned char)node->key[0]) && tt_node_empty(node)) /* x: 1,5 m between braces */
+    return fail_node(walk, node,
+                     "unknown key '%.*s%s'; if it is the end of a number, write that with a point: "
+                     "1.5",
+                     length, node->key, more);
   if (nearest.best)
     return fail_node(walk, node, "unknown key '%.*s%s'; did you mean '%s'?", length, node->key,
                      more, nearest.best);

@@ -281,7 +281,9 @@ const tt_app_command tt_app_verify = {
     "  --tolerance [SIGNAL=]VALUE  how far a signal (or all) may be from the kept run, SI; default "
     "0\n"
     "  --set PATH=VALUE            sets any key of the scene, as an address of a wire\n"
-    "  --until SECONDS             only up to this time of the run\n"
-    "  --save-state FILE           and saves the state that it had then, for run --from-state\n"
+    "  --until SECONDS --save-state FILE\n"
+    "                              only up to this time of the run, and saves the state that it "
+    "had\n"
+    "                              then, for run --from-state\n"
     "  --json                      how far it is and what came of it, a JSON object a line\n",
     run};
