@@ -287,6 +287,10 @@ class Strangers(unittest.TestCase):
                              "this is a xacro, which has to be expanded first"),
                 "x.sdf": ("<sdf/>", "this is SDF, which is not read; give the model as URDF or MJCF"),
                 "sdf.xml": ("<sdf/>", "this is SDF"), "page.xml": ("<html/>", "neither MJCF (<mujoco>) nor URDF (<robot>)"),
+                "P.URDF": ("<robot/>", "this is no scene, since endings are in small letters: rename it, so that it ends with .urdf"),
+                "T.YAML": ("", "rename it, so that it ends with .yaml"),
+                "of_name.yaml": ("robots: [{robot: 'bot (v2).xml'}]\n", "robots[0].robot: 'bot (v2)' can't be a name; use letters, digits, _ and - only; give it another one with name:"),
+                "of_bare.yaml": ("robots: [{robot: turret}]\n", "there is no robot 'turret'; for the file in its folder, give its whole name: turret.xml"),
                 "wheel.stl": ("solid", "this is a mesh"), "run.wpilog": ("WPILOG", "this is the log of a run: 'tether replay' shows it"),
                 "robot.yaml": ("model: arm.urdf\n", "this is a robot's file; a scene names it: robots: [{robot: robot.yaml}]"),
                 "field.yaml": ("model: a.xml\npieces: []\n", "this is an arena's file; a scene names it: arena: field.yaml"),
@@ -308,13 +312,16 @@ class Strangers(unittest.TestCase):
             for name, (text, _) in cases.items():
                 (folder / name).write_text(text, encoding="utf-8")
             (folder / "built").write_bytes(b"\x7fELF")
+            (folder / "latin.yaml").write_bytes(b"title: Gr\xfcn\n")
+            (folder / "turret.xml").write_text("<mujoco/>", encoding="utf-8")
+            (folder / "bot (v2).xml").write_text("<mujoco/>", encoding="utf-8")
             (folder / "built").chmod(0o755)
             (folder / "models").mkdir()
             (folder / "models" / "bot.urdf").write_text("", encoding="utf-8")
             (folder / "arm").mkdir()
             for name in ("core.yaml", "robot.yaml"):
                 (folder / "arm" / name).write_text("", encoding="utf-8")
-            cases |= {"built": (0, "this is a program"), "./built": (0, "this is a program"), "models/": (0, "this is a folder; give a file in it, as models/bot.urdf"),
+            cases |= {"latin.yaml": (0, "save it as UTF-8"), "built": (0, "this is a program"), "./built": (0, "this is a program"), "models/": (0, "this is a folder; give a file in it, as models/bot.urdf"),
                       "arm": (0, "this is a folder; give a file in it, as arm/robot.yaml"),
                       "models": (0, "this is a folder; give a file in it, as models/bot.urdf"),
                       "creature": (0, "'creature' is a robot; a scene names it: robots: [{robot: creature}]")}

@@ -76,8 +76,9 @@ static bool is_file(const char *path) {
   return !stat(path, &info) && S_ISREG(info.st_mode);
 }
 
+static const char *const endings[] = {".yaml", ".yml", ".xml", ".urdf", ".mjcf"};
+
 static bool has_ending(const char *name) {
-  static const char *const endings[] = {".yaml", ".yml", ".xml", ".urdf", ".mjcf"};
   const char *dot = strrchr(name, '.');
   for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++) {
     if (!strcmp(dot, endings[i])) return true;
@@ -240,8 +241,24 @@ static tt_status refuse_other_kind(const char *name, const char *where, tt_root 
   return TT_OK;
 }
 
-static tt_status not_found(const tt_data_kind *kind, const char *name, const char *where,
-                           tt_root *roots, int count, tt_error *error) {
+static void join(char path[2 * PATH_MAX], const char *folder, const char *name) {
+  bool joined = *folder && *name != '/';
+  snprintf(path, 2 * PATH_MAX, "%s%s%s", joined ? folder : "", joined ? "/" : "", name);
+}
+
+/** The file of `folder` that `name` may mean, which lacks its ending. */
+static bool find_unended(const char *folder, const char *name, char file[NAME_MAX + 8]) {
+  char path[2 * PATH_MAX];
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    snprintf(file, NAME_MAX + 8, "%s%s", name, endings[i]);
+    join(path, folder, file);
+    if (is_file(path)) return true;
+  }
+  return false;
+}
+
+static tt_status not_found(const tt_data_kind *kind, const char *folder, const char *name,
+                           const char *where, tt_root *roots, int count, tt_error *error) {
   if (kind == &tt_data_scene) TT_TRY(refuse_other_kind(name, where, roots, count, error));
   tt_listing listing = {.count = 0};
   for (int i = 0; i < count; i++) list_root(kind, roots[i], &listing);
@@ -256,12 +273,11 @@ static tt_status not_found(const tt_data_kind *kind, const char *name, const cha
     }
   }
   char here[NAME_MAX + 8];
-  snprintf(here, sizeof here, "%s.yaml", name);
-  tt_status status = !kind->file && is_file(here)
+  tt_status status = find_unended(folder, name, here)
                          ? tt_fail(error, TT_INVALID,
-                                   "%s: there is no %s '%s'; for the file in this folder, give its "
+                                   "%s: there is no %s '%s'; for the file in %s folder, give its "
                                    "whole name: %s",
-                                   where, kind->noun, name, here)
+                                   where, kind->noun, name, kind->file ? "its" : "this", here)
                      : nearest.best
                          ? tt_fail(error, TT_INVALID, "%s: there is no %s '%s'; did you mean '%s'?",
                                    where, kind->noun, name, nearest.best)
@@ -269,11 +285,6 @@ static tt_status not_found(const tt_data_kind *kind, const char *name, const cha
                                    where, kind->noun, name, list);
   for (int i = 0; i < listing.count; i++) free(listing.names[i]);
   return status;
-}
-
-static void join(char path[2 * PATH_MAX], const char *folder, const char *name) {
-  bool joined = *folder && *name != '/';
-  snprintf(path, 2 * PATH_MAX, "%s%s%s", joined ? folder : "", joined ? "/" : "", name);
 }
 
 /** A misspelt path is told with the file of its folder that is nearest to it. */
@@ -323,5 +334,5 @@ tt_status tt_data_find(const tt_data_kind *kind, const char *name, const char *i
   join(near, folder, name);
   TT_TRY(tt_stranger_refuse(kind->noun, near, name, where, error));
   if (is_path) return no_file(folder, name, where, error);
-  return not_found(kind, name, where, roots, count, error);
+  return not_found(kind, folder, name, where, roots, count, error);
 }

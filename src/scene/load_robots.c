@@ -269,7 +269,11 @@ static tt_status load_robot(tt_scene_store *store, const tt_robot_entry_keys *ke
   tt_element_name(keys->robot, name, sizeof name);
   PRINT(store, robot->name, "%s", keys->name ? keys->name : name);
   PRINT(store, where, "%s.%s", robot->where, keys->name ? "name" : "robot");
-  TT_TRY(tt_load_check_name(store, robot->name, "", where));
+  if (tt_load_check_name(store, robot->name, "", where) != TT_OK) {
+    const tt_error why = *store->error;
+    return tt_fail(store->error, TT_INVALID, "%s%s", why.text,
+                   keys->name ? "" : "; give it another one with name:, the file may stay");
+  }
   for (int i = 0; i < index; i++) {
     if (strcmp(robots[i].name, robot->name)) continue;
     return tt_fail(store->error, TT_INVALID,

@@ -33,6 +33,14 @@ static bool ends_with(const char *text, const char *ending) {
   return length > tail && strcasecmp(text + length - tail, ending) == 0;
 }
 
+/* Of a scene, robot or model, but for capitals; or NULL. */
+static const char *capital_ending(const char *path) {
+  static const char *const endings[] = {".yaml", ".yml", ".xml", ".mjcf", ".urdf"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (ends_with(path, endings[i]) && !strstr(path, endings[i])) return endings[i];
+  return NULL;
+}
+
 static bool is_program(const char *path) {
   static const char *const endings[] = {".py", ".c", ".cpp", ".java", ".jar", ".m", ".sh"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -103,6 +111,11 @@ tt_status tt_stranger_refuse(const char *noun, const char *path, const char *nam
   if (ends_with(path, ".xacro")) return refuse_xacro(name, where, error);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (ends_with(path, kinds[i].ending)) return refuse(where, name, error, "%s", kinds[i].text);
+  const char *ending = capital_ending(path);
+  if (ending)
+    return refuse(where, name, error,
+                  "no %s, since endings are in small letters: rename it, so that it ends with %s",
+                  noun, ending);
   if (is_program(path)) return refuse(where, name, error, PROGRAM);
   return refuse(where, name, error,
                 "no %s: scenes and robots are YAML (.yaml), models MJCF (.xml) or URDF (.urdf)",

@@ -186,7 +186,8 @@ tt_status tt_yaml_trouble(const yaml_parser_t *parser, const char *path, const c
   if (parser->error == YAML_READER_ERROR) {
     bool wide = size > 1 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2));
     if (wide) return tt_fail(error, TT_INVALID, "%s: this is UTF-16 text; save it as UTF-8", path);
-    return tt_fail(error, TT_INVALID, "%s: this is not UTF-8 text (%s at byte %zu)", path,
+    return tt_fail(error, TT_INVALID,
+                   "%s: this is not UTF-8 text (%s at byte %zu); save it as UTF-8", path,
                    parser->problem, parser->problem_offset);
   }
   line here = line_at(text, size, parser->problem_mark.line);
