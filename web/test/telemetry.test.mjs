@@ -14,6 +14,34 @@ const {span, zone, points, records, state} = await load({
 });
 const NOON = Date.parse('2026-11-22T12:00:00Z');
 
+test('a file has the clocks of the axis, in a zone that the program knows', async () => {
+  const asked = [];
+  globalThis.fetch = async (url) => {
+    asked.push(new URL(url, 'http://tether.test/').searchParams.get('zone'));
+    const knows = asked.at(-1) === 'Europe/Berlin';
+    return new Response(JSON.stringify(knows ? [] : {error: 'zone: is no time zone'}), {status: knows ? 200 : 400});
+  };
+  const hours = (text, count) => ({from: Date.parse(text), to: Date.parse(text) + count * 3600e3});
+  const settle = () => new Promise((resolve) => setTimeout(resolve));
+  const of = async (moments, name) => {
+    zone.fileZone(moments, name, 'D');
+    await settle();
+    return zone.fileZone(moments, name, 'D');
+  };
+  // Names that Chromium has of old, and a program may not: what the axis says is sent.
+  for (const [name, offset] of [['Asia/Calcutta', '+05:30'], ['Asia/Katmandu', '+05:45'], ['America/St_Johns', '-03:30'], ['Europe/Berlin', '+01:00'], ['Europe/London', 'Z'], ['UTC', 'Z']]) {
+    assert.deepEqual(await of(hours('2026-11-22T12:00:00Z', 1), name), {zone: offset, fixed: false}, name);
+  }
+  assert.deepEqual(await of(hours('2020-01-01T00:00:00Z', 50000), 'Asia/Calcutta'), {zone: '+05:30', fixed: false});
+  assert.deepEqual(asked, []);
+  // The night in which clocks are set, the day after, of which a row for a day begins before, and a year.
+  for (const moments of [hours('2026-10-24T22:00:00Z', 6), hours('2026-10-25T12:00:00Z', 1), hours('2026-01-01T00:00:00Z', 8760)]) {
+    assert.deepEqual(await of(moments, 'Europe/Berlin'), {zone: 'Europe/Berlin', fixed: false});
+    assert.deepEqual(await of(moments, 'Europe/Kiev'), {zone: '+02:00', fixed: true});
+  }
+  assert.deepEqual(asked, ['Europe/Berlin', 'Europe/Kiev']);
+});
+
 test('a stretch is written as it is read', () => {
   for (const text of ['10m', '90s', '365d', 'all', '2026-11-22T11:00:00Z..2026-11-22T12:00:00.250Z']) assert.equal(span.writeSpan(span.parseSpan(text)), text);
   assert.equal(span.writeSpan({kind: 'last', ms: 3600e3}), '1h');

@@ -5,7 +5,7 @@ import {Popover} from '../../ui/popover';
 import {iso} from './span';
 import type {Moments} from './span';
 import {tableUrl} from './types';
-import {clockText, zoneName} from './zone';
+import {clockText, fileZone, zoneName} from './zone';
 
 const FORMATS = ['csv', 'xml', 'json'] as const;
 const ROWS = [
@@ -34,7 +34,8 @@ export function Download({devices, fields, fieldCount, moments}: DownloadProps) 
   const [rows, setRows] = useState<(typeof ROWS)[number]['value']>('record');
   const [fill, setFill] = useState(false);
   const [part, setPart] = useState<'all' | 'shown'>('all');
-  const keys: Record<string, string> = {from: iso(moments.from), to: iso(moments.to), zone: zoneName.value};
+  const {zone, fixed} = fileZone(moments, zoneName.value, devices[0] ?? '');
+  const keys: Record<string, string> = {from: iso(moments.from), to: iso(moments.to), zone};
   if (rows === 'record') keys.time = 'iso';
   else keys.bucket = rows;
   if (fill && rows === 'record') keys.fill = 'previous';
@@ -53,6 +54,7 @@ export function Download({devices, fields, fieldCount, moments}: DownloadProps) 
         <span class="hint">{rows === 'record' ? 'As they were sent, texts too.' : 'Least, greatest, mean, count and last of each number.'}</span>
       </label>
       {rows === 'record' && <Switch label="Empty cells get the last value" checked={fill} onChange={setFill} />}
+      {fixed && <p class="hint">The clocks of {zoneName.value} are set in this stretch. The program does not know this zone: all times in the file are of UTC{zone === 'Z' ? '' : zone}. Each says so.</p>}
       <div class="download-links">
         {FORMATS.map((format) => (
           <a key={format} class="button primary" href={tableUrl(format, subject, keys)} download={`${fileName(devices, moments)}.${format}`}>{format.toUpperCase()}</a>
