@@ -193,6 +193,20 @@ test('every page can be read, hit and reached', async (t) => {
       await page.getByRole('radio', {name: 'Driver station'}).check();
       assert.deepEqual(await examine(page, true), [], 'the driver station');
       assert.deepEqual(await misfits(page), [], 'the driver station');
+      await page.getByRole('radio', {name: 'Robot', exact: true}).check();
+    }
+    // On narrower phones, too, the figures stand in the bar; on a short one the sticks above the time line.
+    await goTo(page, 'drive');
+    for (const [width, height, figures] of [[320, 568, 2], [360, 740, 3], [375, 667, 3], [430, 932, 3]]) {
+      await page.setViewportSize({width, height});
+      const found = await page.evaluate(() => {
+        const boxOf = (what) => document.querySelector(what).getBoundingClientRect();
+        const [bar, row, pad, line] = ['.topbar', '.figures', '.pad', '.timebar'].map(boxOf);
+        const inside = [...document.querySelectorAll('.figure:not(.extra)')].map((each) => each.getBoundingClientRect()).filter((each) => each.bottom <= row.bottom + 0.5 && each.left >= row.left - 0.5);
+        return {figures: inside.length, below: row.bottom > bar.bottom, pad: [pad.top - boxOf('.drive-view').top, line.top - pad.bottom].map(Math.round)};
+      });
+      assert.deepEqual([found.figures, found.below], [figures, false], `${width} px: ${JSON.stringify(found)}`);
+      if (height > 600) assert.ok(found.pad.every((room) => room >= 0), `sticks on ${width} × ${height}: ${JSON.stringify(found)}`);
     }
     assert.deepEqual(troubles, []);
     await context.close();
