@@ -101,8 +101,12 @@ void tt_run_upload_begin(const char *folder, const tt_web_request *request) {
   from->socket = tt_web_socket_of(request->message);
   from->file = -1;
   forget_others(folder);
-  if (!from->name || !g_str_has_suffix(from->name, TT_RUN_ENDING)) {
+  if (!from->name) {
     from->status = tt_fail(&from->error, TT_INVALID, "give ?name=FILE" TT_RUN_ENDING);
+  } else if (!g_str_has_suffix(from->name, TT_RUN_ENDING)) {
+    from->status =
+        tt_fail(&from->error, TT_INVALID,
+                "%.200s: only logs can be opened, whose names end in " TT_RUN_ENDING, from->name);
   } else {
     from->file = make_part(folder, &from->part);
     if (from->file < 0)
@@ -219,7 +223,7 @@ static tt_status look_into(const upload *from, const char *path, tt_run_facts *f
   tt_run_log *log;
   tt_error why;
   if (tt_run_log_open(path, &log, &why) != TT_OK)
-    return tt_fail(error, TT_INVALID, "%.200s: is no log that can be read", from->name);
+    return tt_fail(error, TT_INVALID, "%.200s: this is no log that can be read", from->name);
   tt_status status = tt_run_get_facts(log, facts);
   tt_run_log_close(log);
   return status;

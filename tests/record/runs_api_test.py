@@ -250,7 +250,7 @@ class Api(unittest.TestCase):
         self.assertEqual(self.ask("DELETE", "/api/runs/" + nameless["id"])[0], 200)
         before = set(RUNS.iterdir())
         foreign = b"WPILOG\x00\x01\x00\x00\x00\x00"
-        for name, body, why in (("x.csv", log, "give ?name=FILE.wpilog"), ("x.wpilog", b"none", "no log"), ("x.wpilog", foreign, "another program"),
+        for name, body, why in (("", log, "give ?name=FILE.wpilog"), ("x.csv", log, "x.csv: only logs can be opened, whose names end in .wpilog"), ("x.wpilog", b"none", "no log"), ("x.wpilog", foreign, "another program"),
                                 ("../../x.wpilog", b"none", "no log"), ("x.wpilog", b"", "no log")):
             status, answer = self.bring(name, body)
             self.assertEqual(status, 400, answer)

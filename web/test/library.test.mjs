@@ -7,7 +7,7 @@ Object.assign(globalThis, {
   location: {hash: '#runs', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener() {}, document: {addEventListener() {}, hidden: false},
   requestAnimationFrame: () => 0, cancelAnimationFrame() {}, localStorage: {getItem: () => null, setItem() {}},
 });
-const {library, route, run} = await loadHooks({library: 'pages/runs/library.ts', route: 'route.ts'});
+const {library, route, run, store} = await loadHooks({library: 'pages/runs/library.ts', route: 'route.ts', store: 'live/store.ts'});
 const kept = (id) => ({id, name: id, scene: 's', tags: [], note: '', outcome: '', started: `2026-01-0${id.length}T00:00:00Z`, pinned: false});
 
 test('what is looked at stays while newer runs come, and as long as it is listed', () => {
@@ -27,4 +27,19 @@ test('what is looked at stays while newer runs come, and as long as it is listed
   route.setParams({id: null}, 'runs');
   assert.equal(current(newer), 'bb', 'it was removed');
   shown.end();
+});
+
+test('a file that is no log is refused with its name once, whoever says it', async () => {
+  const answers = ['data.csv: only logs can be opened, whose names end in .wpilog', 'the folder is full'];
+  globalThis.XMLHttpRequest = class {
+    upload = {};
+    open() {}
+    send() {
+      Object.assign(this, {status: 400, response: {error: answers.shift()}});
+      this.onload();
+    }
+  };
+  await library.bring([{name: 'data.csv'}, {name: 'one.wpilog'}]);
+  assert.deepEqual(store.notices.value.map(({text}) => text), ['data.csv: only logs can be opened, whose names end in .wpilog', 'one.wpilog: the folder is full']);
+  store.notices.value.forEach(({id}) => store.dismiss(id));
 });

@@ -142,7 +142,8 @@ export async function bring(files: Iterable<File>): Promise<void> {
       setParams({id: run.id, search: null, when: null, tag: null, runs: null}, 'runs');
       notify(`${file.name} is here: ${run.program ? 'plot its signals' : 'replay it'}, or compare it`);
     } catch (error) {
-      notify(`${file.name}: ${told(error)}`, 'error');
+      const why = told(error);
+      notify(why.startsWith(`${file.name}: `) ? why : `${file.name}: ${why}`, 'error'); // the program names it where it has looked into it
     }
     changes.value++;
   }
