@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import {beforeEach, test} from 'node:test';
 import {load} from './load.mjs';
 
-const {builder: {Draft, textHash}, merge: {merged}, store} = await load({builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', store: 'live/store.ts'});
+const listeners = {};
+Object.assign(globalThis, {
+  location: {hash: '#build', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener: (name, act) => (listeners[name] ??= []).push(act),
+  document: {addEventListener() {}, hidden: false}, localStorage: {getItem: () => null, setItem() {}},
+});
+const {builder: {Draft, textHash}, merge: {merged}, session, store} = await load({
+  builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', session: 'pages/builder/session.ts', store: 'live/store.ts',
+});
 const state = {draft: 'd', name: '', revision: 1, main: 'a.yaml', files: [], runs: false, problems: [], robots: [], wires: [], signals: [], commands: []};
 let has = new Map(); // files that the program has
 let during = () => {}; // while a file is on its way
@@ -11,6 +18,7 @@ let before = () => {}; // before it answers
 let looked = () => {}; // once it was looked at
 let keptAlive = 0;
 let refused = 0;
+let away = false; // the program is
 let drives = false; // and may not administer: the word token is not for it
 
 let revision = 1;
@@ -24,6 +32,7 @@ function elsewhere(path, text) {
 }
 
 globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) => {
+  if (away) throw new TypeError('Failed to fetch');
   const [address, query] = url.split('?');
   const asked = new URLSearchParams(query);
   const seen = asked.get('revision');
@@ -59,7 +68,8 @@ beforeEach(() => {
   during = before = looked = () => {};
   keptAlive = refused = 0;
   reads = 0;
-  drives = false;
+  drives = away = false;
+  store.connection.value = 'live';
 });
 
 const file = (text) => [{path: 'a.yaml', bytes: new Blob([text])}];
@@ -260,6 +270,57 @@ test('a draft opens without what only who administers may read, unless that is i
   assert.deepEqual(Object.fromEntries(has), {'a.yaml': 'mine', 'b.yaml': 'token'});
   elsewhere('a.yaml', 'token');
   await assert.rejects(new Draft('d').open(), /^Error: a\.yaml could not be read: the word token$/);
+});
+
+test('what was written while the program was away is sent when it is back, whichever page is shown then', async () => {
+  elsewhere('a.yaml', 'a');
+  await session.openDraft('d');
+  const draft = session.draft.value;
+  away = true;
+  draft.write('a.yaml', 'mine');
+  await assert.rejects(draft.settle());
+  session.closeDraft();
+  await answered();
+  await session.openDraft('d');
+  assert.equal(session.draft.value.texts.value.get('a.yaml'), 'mine', 'it is still there when the draft is opened again');
+  session.closeDraft();
+  away = false;
+  await draft.settle();
+  assert.equal(has.get('a.yaml'), 'mine');
+  await session.openDraft('d');
+  assert.notEqual(session.draft.value, draft, 'once it has all, the draft is that of the program');
+  session.closeDraft();
+});
+
+/** Whether the browser asks before the page goes away. */
+function asks() {
+  let asked = false;
+  for (const act of listeners.beforeunload ?? []) act({preventDefault: () => (asked = true)});
+  return asked;
+}
+
+test('the browser asks before a page goes away with what could not be sent then', async () => {
+  elsewhere('a.yaml', 'a');
+  await session.openDraft('d');
+  const draft = session.draft.value;
+  assert.equal(asks(), false, 'nothing was written');
+  draft.write('a.yaml', 'few');
+  assert.equal(asks(), false, 'few bytes are sent as the page goes');
+  draft.write('a.yaml', 'ä'.repeat(40000));
+  assert.equal(asks(), true, 'browsers send no more than 64 KiB');
+  await draft.settle();
+  assert.equal(asks(), false, 'the program has it');
+  away = true;
+  draft.write('a.yaml', 'few');
+  store.connection.value = 'lost';
+  assert.equal(asks(), true, 'the program is away');
+  store.connection.value = 'live';
+  await assert.rejects(draft.settle());
+  session.closeDraft();
+  await answered();
+  assert.equal(asks(), true, 'also on another page');
+  away = false;
+  await draft.settle();
 });
 
 test('two changes of a text come together where they are of different lines', () => {

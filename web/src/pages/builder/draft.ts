@@ -4,6 +4,7 @@ import {computed, signal} from '@preact/signals';
 import type {Check} from '../../check';
 import {HttpError, request, RETRY_MS} from '../../http';
 import {notify} from '../../live/store';
+import {MOST_LEFT_BEHIND} from '../../unsaved';
 import type {Placed} from './dropped';
 import {merged} from './merge';
 import {changedFile, draftModel, draftState, madeDraft} from './types';
@@ -72,7 +73,8 @@ export class Draft {
   private revision: number | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private work: Promise<void> = Promise.resolve();
-  private closed = false;
+  private left = false; // nobody looks at it
+  private closed = false; // and nothing is left to be sent
 
   constructor(readonly id: string) {}
 
@@ -237,11 +239,13 @@ export class Draft {
       if (refused) throw refused;
       this.failure.value = '';
     } catch (error) {
+      if (this.left && error instanceof HttpError) notify(`The draft ${this.state.peek()?.name ?? this.id} is not saved: ${error.message}. Open it on the page Build.`, 'error');
       this.failure.value = error instanceof HttpError ? error.message : 'The program cannot be reached. What you write stays here, and is sent when it is back.';
       if (!(error instanceof HttpError)) this.timer = setTimeout(() => void this.settle().catch(() => undefined), RETRY_MS);
       throw error;
     } finally {
       this.busy.value = this.unsent.size > 0;
+      this.closed = this.left && !this.unsent.size;
     }
   }
 
@@ -321,9 +325,27 @@ export class Draft {
     return [kept === undefined ? 0 : textHash(kept), ...(sent === undefined ? [] : [textHash(sent)])];
   }
 
-  /** Sends what was not sent yet, and hears no more. */
+  /** The program lacks something of what was written. */
+  isUnsaved(): boolean {
+    return this.unsent.size > 0;
+  }
+
+  /** What leave() sends comes, as far as is known: the program takes it, and it is not too much. */
+  canBeSent(): boolean {
+    const size = [...this.unsent.values()].reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+    return this.failure.peek() === '' && size <= MOST_LEFT_BEHIND;
+  }
+
+  /** Nobody looks at it any more: it hears no more once the program has all that was written, however long that takes. */
   close(): void {
-    if (this.unsent.size) void this.settle().catch(() => undefined).then(() => (this.closed = true));
+    this.left = true;
+    if (this.unsent.size) void this.settle().catch(() => undefined);
     else this.closed = true;
+  }
+
+  /** It is looked at again. */
+  reopen(): void {
+    this.left = this.closed = false;
+    void this.settle().catch(() => undefined);
   }
 }

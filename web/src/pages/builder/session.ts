@@ -5,6 +5,7 @@ import {offers} from '../../live/offers';
 import {notify} from '../../live/store';
 import {setParams} from '../../route';
 import {stored} from '../../settings';
+import {guard} from '../../unsaved';
 import {Draft} from './draft';
 import type {FileKind, Names} from './completion';
 import {schema as schemaCheck} from './types';
@@ -108,9 +109,22 @@ export function openAt(file: string, line: number, column = 1, by = document.act
   });
 }
 
+/** Drafts that were left before the program had all that was written: they go on sending, and are as they were when they are opened again. */
+const left = new Map<string, Draft>();
+
+function leaveDraft(): void {
+  for (const [id, one] of left) if (!one.isUnsaved()) left.delete(id);
+  const open = draft.peek();
+  if (!open) return;
+  open.close();
+  if (open.isUnsaved()) left.set(open.id, open);
+}
+
 export async function openDraft(id: string): Promise<void> {
-  const opened = new Draft(id);
-  draft.peek()?.close();
+  leaveDraft();
+  const before = left.get(id);
+  left.delete(id);
+  const opened = before ?? new Draft(id);
   batch(() => {
     draft.value = opened;
     trouble.value = '';
@@ -119,7 +133,8 @@ export async function openDraft(id: string): Promise<void> {
     goal.value = null;
   });
   try {
-    await opened.open();
+    if (before) before.reopen();
+    else await opened.open();
     // Without it the editor completes names alone.
     if (offers('/api/schema')) schema.value ??= await request('GET', 'api/schema', undefined, schemaCheck).catch(() => null);
   } catch (error) {
@@ -128,11 +143,17 @@ export async function openDraft(id: string): Promise<void> {
 }
 
 export function closeDraft(): void {
-  draft.peek()?.close();
+  leaveDraft();
   draft.value = null;
 }
 
-addEventListener('pagehide', () => draft.peek()?.leave());
+const unsaved = () => [draft.peek(), ...left.values()].filter((one): one is Draft => one?.isUnsaved() ?? false);
+
+guard({
+  isUnsaved: () => unsaved().length > 0,
+  canBeSent: () => unsaved().every((one) => one.canBeSent()),
+  leave: () => unsaved().forEach((one) => one.leave()),
+});
 
 /** Another tab may have written to it meanwhile. */
 function comeBack(): void {
