@@ -219,8 +219,11 @@ static void add_units(struct json_object *to) {
     while (*names) {
       const size_t size = strcspn(names, ",");
       struct json_object *unit = json_object_new_object();
-      tt_json_add(unit, "name", json_object_new_string_len(names, (int)size));
+      char name[32];
+      snprintf(name, sizeof name, "%.*s", (int)size, names);
+      tt_json_add_text(unit, "name", name);
       tt_json_add_text(unit, "si", tt_unit_si((tt_dimension)dimension)->name);
+      tt_json_add_double(unit, "scale", tt_unit_find(name)->scale);
       json_object_array_add(list, unit);
       names += size + strspn(names + size, ", ");
     }

@@ -4,6 +4,7 @@ import concurrent.futures
 import functools
 import http.client
 import json
+import math
 import os
 import pathlib
 import socket
@@ -357,7 +358,9 @@ class Api(unittest.TestCase):
         self.assertEqual((sensors["kind"], sensors["entries"]), ("list", "mapping"))
         self.assertTrue(keys["robot", "motors.joint"]["help"] and keys["robot", "model"]["required"])
         self.assertEqual(keys["arena", "lines.color"]["choices"], ["white", "black"])
-        self.assertIn({"name": "in·lbf", "si": "N·m"}, schema["units"])
+        units = {unit["name"]: unit for unit in schema["units"]}
+        self.assertEqual(units["in·lbf"], {"name": "in·lbf", "si": "N·m", "scale": 0.1129848290276167})
+        self.assertEqual(units["deg"], {"name": "deg", "si": "rad", "scale": math.pi / 180})
         self.assertGreater(len(keys), 300)
 
     def test_trials(self):

@@ -6,7 +6,8 @@ import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {load} from './load.mjs';
 
-const {text, place, files, wiring, completion} = await load({
+const {text, place, files, wiring, completion, quantity} = await load({
+  quantity: 'quantity.ts',
   text: 'pages/builder/yaml_edit.ts',
   place: 'pages/builder/yaml_place.ts',
   files: 'pages/builder/dropped.ts',
@@ -149,6 +150,28 @@ test('the order of a wire is that of its list in the file', () => {
   const commands = withEntries(text, wiresIn(text)[0], 'commands', [...entriesIn(wire, 'commands'), entryOf('arm.torque')]);
   assert.deepEqual(read(commands).wires[0]['float-udp'].commands, ['stamp', {name: 'arm.torque'}]);
   assert.deepEqual([moved([0, 1, 2, 3], 0, 2), moved([0, 1, 2, 3], 3, 1), moved([0, 1], 0, 0), moved([0, 1], 0, 1)], [[1, 0, 2, 3], [0, 3, 1, 2], [0, 1], [0, 1]]);
+});
+
+const UNITS = [
+  ['rad', 'rad', 1], ['mrad', 'rad', 0.001], ['deg', 'rad', Math.PI / 180], ['rev', 'rad', 2 * Math.PI],
+  ['m', 'm', 1], ['ft', 'm', 0.3048], ['N·m', 'N·m', 1], ['in·lbf', 'N·m', 0.1129848290276167], ['rad/s²', 'rad/s²', 1], ['µs', 's', 1e-6],
+].map(([name, si, scale]) => ({name, si, scale}));
+
+test('a quarter turn is added to an angle in whatever unit it is written', () => {
+  const turned = (text) => quantity.quarterOn(text, UNITS);
+  assert.deepEqual(
+    ['0.25 rev', '1/4 rev', '+90 deg', '1.5e1 deg', '45.5 deg', '-90 deg', '300 deg', '100 mrad', '0', ''].map(turned),
+    ['180 deg', '180 deg', '180 deg', '105 deg', '135.5 deg', '0 deg', '30 deg', '95.729577951 deg', '90 deg', '90 deg'],
+  );
+  assert.deepEqual(['90 degrees', '1 m', 'north', '1,5 deg', '1/0 rev', '90 deg east', '0x10 deg'].map(turned), Array(7).fill(null));
+});
+
+test('quantities are read as the program reads them', () => {
+  const read = (text, si) => quantity.parseQuantity(text, si, UNITS);
+  assert.deepEqual([read('6 ft', 'm'), read('.5', 'm'), read('1.', 'm'), read('6ft', 'm'), read('-3 us', 's'), read('2 \u03bcs', 's')], [6 * 0.3048, 0.5, 1, 6 * 0.3048, -3e-6, 2e-6]);
+  for (const name of ['in·lbf', 'in-lbf', 'in*lbf', 'in⋅lbf']) assert.equal(read(`1 ${name}`, 'N·m'), 0.1129848290276167, name);
+  assert.equal(read('2 rad/s^2', 'rad/s²'), 2);
+  assert.deepEqual([read('1 deg', 'm'), read('m', 'm'), read('1e999 m', 'm'), read('NaN m', 'm'), read('', 'm')], [null, null, null, null, null]);
 });
 
 test('a wire more', () => {

@@ -1,4 +1,6 @@
 // field_step.tsx: the field of a scene, and where each robot begins on it.
+import {notify} from '../../live/store';
+import {quarterOn} from '../../quantity';
 import {Button, Field} from '../../ui/controls';
 import {useRobot} from './robot_step';
 import {placing, scene, schema, setInScene} from './session';
@@ -41,9 +43,10 @@ const PLACES = [
 export function FieldStep() {
   const {robot, index, chooser} = useRobot();
   const quarter = () => {
-    const [, number = '0', unit = 'rad'] = /^\s*(-?[\d.]+)\s*(\w*)/.exec(String(robot?.keys.heading ?? '0 deg')) ?? [];
-    const degrees = Number(number) * (unit.startsWith('deg') ? 1 : 180 / Math.PI);
-    setInScene(['robots', index, 'heading'], `${Math.round(degrees + 90) % 360} deg`);
+    const written = String(robot?.keys.heading ?? '');
+    const turned = quarterOn(written, schema.value?.units ?? []);
+    if (turned === null) return notify(`heading: '${written}' is no angle; write it as 90 deg`, 'error');
+    setInScene(['robots', index, 'heading'], turned);
   };
   return (
     <>
@@ -61,7 +64,7 @@ export function FieldStep() {
           </div>
           <div class="build-buttons">
             <Button icon="flag" label="Place it on the picture" text="Place it on the picture" kind="plain" pressed={placing.value} onClick={() => (placing.value = !placing.value)} />
-            <Button icon="reset" label="Turn by 90°" text="Turn by 90°" kind="plain" onClick={quarter} />
+            <Button icon="reset" label="Turn by 90°" text="Turn by 90°" kind="plain" disabled={!schema.value} onClick={quarter} />
           </div>
           <p class="hint">Lengths are written with their unit: 1.8 m, 6 ft, 30 in. Angles: 90 deg, 1.57 rad.</p>
         </>

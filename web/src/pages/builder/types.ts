@@ -73,7 +73,7 @@ export type SchemaKey = Checked<typeof schemaKey>;
 
 export const schema = expect.object({
   keys: expect.listOf(schemaKey),
-  units: expect.listOf(expect.object({name: expect.text, si: expect.text})),
+  units: expect.listOf(expect.object({name: expect.text, si: expect.text, scale: expect.number})),
 });
 export type Schema = Checked<typeof schema>;
 
