@@ -238,6 +238,32 @@ test("one's own robot is put on the field and driven from the client that is mad
     await page.locator('.step', {hasText: 'Wire'}).click();
     await page.getByRole('button', {name: 'lockstep-tcp', exact: true}).waitFor();
   });
+
+  await t.test('a draft is deleted by who confirms it, and whoever has it open keeps its texts', async () => {
+    await page.evaluate(() => (location.hash = 'build'));
+    const bins = page.getByRole('button', {name: 'Delete the draft cart'});
+    await bins.first().waitFor();
+    const count = await bins.count();
+    const question = page.getByRole('dialog', {name: 'Delete this draft?'});
+    await bins.last().click();
+    await question.getByRole('button', {name: 'Keep it'}).click();
+    await question.waitFor({state: 'detached'});
+    assert.equal(await bins.count(), count);
+    await page.locator('.draft-row .link').first().click();
+    await page.locator('.steps').waitFor();
+    const draft = await until('the address of the draft', () => page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('draft')));
+    assert.equal((await fetch(`${tether.url}api/drafts/${draft}`, {method: 'DELETE'})).status, 200);
+    await page.evaluate(() => dispatchEvent(new Event('focus'))); // somebody comes back to this tab
+    await page.getByRole('button', {name: 'Save as a new draft'}).click();
+    await page.getByText(/^A new draft has/).waitFor();
+    await page.getByText('Draft kept').waitFor();
+    const made = await until('the address of the new one', () => page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('draft')), (id) => id && id !== draft);
+    assert.match(await (await fetch(`${tether.url}api/drafts/${made}/files/cart.yaml`)).text(), /robots:/);
+    await page.getByRole('button', {name: 'All scenes and drafts'}).click();
+    await bins.first().click();
+    await question.getByRole('button', {name: 'Delete it'}).click();
+    await until('it is gone', async () => (await fetch(`${tether.url}api/drafts/${made}`)).status, (status) => status === 404);
+  });
   // It asks until the program is there again, which begins anew with the scene that is to run.
-  assert.deepEqual(troubles.filter((trouble) => !/api\/access|ERR_CONNECTION_RE(FUSED|SET)/.test(trouble)), []);
+  assert.deepEqual(troubles.filter((trouble) => !/api\/access|ERR_CONNECTION_RE(FUSED|SET)|status of 404/.test(trouble)), []);
 });

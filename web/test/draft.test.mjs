@@ -19,6 +19,7 @@ let looked = () => {}; // once it was looked at
 let keptAlive = 0;
 let refused = 0;
 let away = false; // the program is
+let deleted = false; // the draft d is
 let drives = false; // and may not administer: the word token is not for it
 
 let revision = 1;
@@ -35,6 +36,8 @@ globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) =
   if (away) throw new TypeError('Failed to fetch');
   const [address, query] = url.split('?');
   const asked = new URLSearchParams(query);
+  if (deleted && /^api\/drafts\/d(\/|$)/.test(address)) return new Response('{"error": "there is no such draft"}', {status: 404});
+  if (address === 'api/drafts') return new Response('{"draft": "new", "main": "a.yaml"}');
   const seen = asked.get('revision');
   const path = decodeURIComponent(address.split('/files/')[1] ?? '');
   if (method === 'GET' && path) {
@@ -68,7 +71,7 @@ beforeEach(() => {
   during = before = looked = () => {};
   keptAlive = refused = 0;
   reads = 0;
-  drives = away = false;
+  drives = away = deleted = false;
   store.connection.value = 'live';
 });
 
@@ -321,6 +324,26 @@ test('the browser asks before a page goes away with what could not be sent then'
   assert.equal(asks(), true, 'also on another page');
   away = false;
   await draft.settle();
+});
+
+test('the texts of a draft that was deleted elsewhere stay, and become a new one', async () => {
+  for (const path of ['a.yaml', 'b.yaml', 'part.stl']) elsewhere(path, 'as it was');
+  await session.openDraft('d');
+  const draft = session.draft.value;
+  assert.equal(draft.gone.value, false);
+  [deleted, has] = [true, new Map()];
+  draft.write('a.yaml', 'mine');
+  await assert.rejects(draft.settle(), /no such draft/);
+  assert.deepEqual([draft.gone.value, asks()], [true, true]);
+  session.closeDraft();
+  await session.openDraft('d');
+  assert.equal(session.draft.value, draft, 'who comes back finds it');
+  assert.deepEqual(await draft.saveAsNew(), {id: 'new', lost: ['part.stl']});
+  assert.deepEqual([Object.fromEntries(has), asks()], [{'a.yaml': 'mine', 'b.yaml': 'as it was'}, false]);
+  session.closeDraft();
+  await session.openDraft('d');
+  assert.deepEqual([session.trouble.value, session.draft.value.gone.value, asks()], ['there is no such draft', false, false], 'one that was never there is not gone');
+  session.closeDraft();
 });
 
 test('two changes of a text come together where they are of different lines', () => {

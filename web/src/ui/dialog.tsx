@@ -45,3 +45,25 @@ export function Dialog({title, class: extra, onClose, children}: DialogProps) {
     </dialog>
   );
 }
+
+interface QuestionProps {
+  title: string;
+  yes: string;
+  no: string;
+  onYes: () => void;
+  onNo: () => void;
+  children: ComponentChildren;
+}
+
+/** Asks before something is done that can't be undone. */
+export function Question({title, yes, no, onYes, onNo, children}: QuestionProps) {
+  return (
+    <Dialog title={title} onClose={onNo}>
+      <p>{children}</p>
+      <div class="dialog-actions">
+        <Button label={no} text={no} kind="plain" onClick={onNo} />
+        <Button label={yes} text={yes} kind="danger" onClick={onYes} />
+      </div>
+    </Dialog>
+  );
+}

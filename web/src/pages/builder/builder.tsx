@@ -1,5 +1,7 @@
 // builder.tsx: scenes and robots made in the browser: steps on one side, the scene as it begins and its files on the other.
-import {useEffect} from 'preact/hooks';
+import {useEffect, useState} from 'preact/hooks';
+import {notify} from '../../live/store';
+import {may} from '../../role';
 import {param, setParams} from '../../route';
 import {Button, Empty, Segmented} from '../../ui/controls';
 import {Denied} from '../../ui/allowed';
@@ -69,6 +71,29 @@ function Unreadable() {
   );
 }
 
+/** The draft was deleted elsewhere; what is open here is all that is left of it. */
+function Gone() {
+  const open = draft.value!;
+  const [busy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    try {
+      const {id, lost} = await open.saveAsNew();
+      setParams({draft: id}, 'build');
+      notify(lost.length ? `A new draft has the texts. These files were not open here and are lost: ${lost.join(', ')}` : 'A new draft has all the files.', lost.length ? 'error' : 'info');
+    } catch (error) {
+      notify(`No new draft: ${(error as Error).message}`, 'error');
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="inline-error build-gone" role="alert">
+      <span>This draft was deleted elsewhere. Its texts are still here.</span>
+      <Button label="Save as a new draft" text="Save as a new draft" kind="plain" disabled={busy || !may('drive')} onClick={() => void save()} />
+    </div>
+  );
+}
+
 function Head({step}: {step: Step}) {
   const now = state.value!;
   const open = draft.value!;
@@ -100,7 +125,7 @@ function Workspace() {
   return (
     <div class="build" data-side={side.value}>
       <Head step={step} />
-      {open.failure.value && <p class="inline-error" role="alert">{open.failure.value}</p>}
+      {open.gone.value ? <Gone /> : open.failure.value && <p class="inline-error" role="alert">{open.failure.value}</p>}
       <div class="build-sides"><Segmented label="Part" options={SIDES} value={side.value} onChange={(value) => (side.value = value)} /></div>
       <div class="build-steps">
         <div class={`build-step scroll ${step}`}>

@@ -59,6 +59,8 @@ export class Draft {
   readonly texts = signal<ReadonlyMap<string, string>>(new Map());
   /** Why the program has not got what was written last; '': it has. */
   readonly failure = signal('');
+  /** The program has had this draft, and has it no more. */
+  readonly gone = signal(false);
   /** Something is on its way. */
   readonly busy = signal(false);
   private readonly unsent = new Map<string, string>();
@@ -251,7 +253,11 @@ export class Draft {
 
   /** The program's files, of which what others have changed is taken over. */
   private async look(): Promise<DraftState> {
-    const state = await request('GET', this.url, undefined, draftState);
+    const state = await request('GET', this.url, undefined, draftState).catch((error: unknown) => {
+      this.gone.value ||= this.state.peek() !== null && error instanceof HttpError && error.status === 404;
+      throw error;
+    });
+    this.gone.value = false;
     if (this.revision !== null && this.revision !== state.revision) await this.follow(new Set(state.files.map(({path}) => path)));
     this.revision = state.revision;
     return state;
@@ -327,7 +333,30 @@ export class Draft {
 
   /** The program lacks something of what was written. */
   isUnsaved(): boolean {
-    return this.unsent.size > 0;
+    return this.unsent.size > 0 || this.gone.peek();
+  }
+
+  /** The texts of a draft that is gone become a new one. Resolves to its id, and the files that are not here. */
+  async saveAsNew(): Promise<{id: string; lost: string[]}> {
+    const {name, files} = this.state.peek()!;
+    const texts = this.texts.peek();
+    const made = new Draft(await makeDraft({name}));
+    try {
+      for (const [path, text] of texts) await made.put(path, new Blob([text]));
+    } catch (error) {
+      await request('DELETE', made.url).catch(() => undefined); // half a draft is none
+      throw error;
+    }
+    this.discard();
+    return {id: made.id, lost: files.map(({path}) => path).filter((path) => !texts.has(path))};
+  }
+
+  /** Nobody wants what was not sent. */
+  discard(): void {
+    clearTimeout(this.timer);
+    this.unsent.clear();
+    this.gone.value = false;
+    this.left = this.closed = true;
   }
 
   /** What leave() sends comes, as far as is known: the program takes it, and it is not too much. */

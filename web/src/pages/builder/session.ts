@@ -147,6 +147,12 @@ export function closeDraft(): void {
   draft.value = null;
 }
 
+/** Somebody had the program delete it. */
+export function forgetDraft(id: string): void {
+  left.get(id)?.discard();
+  left.delete(id);
+}
+
 const unsaved = () => [draft.peek(), ...left.values()].filter((one): one is Draft => one?.isUnsaved() ?? false);
 
 guard({

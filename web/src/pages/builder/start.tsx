@@ -5,15 +5,19 @@ import {formatDate} from '../../format';
 import {request, useFetched} from '../../http';
 import {scenes as sceneList} from '../../live/scenes';
 import {notify} from '../../live/store';
+import {may} from '../../role';
 import {setParams} from '../../route';
 import {Button, Field, Panel} from '../../ui/controls';
+import {Question} from '../../ui/dialog';
 import {Icon} from '../../ui/icon';
 import {Show} from '../../ui/fetched';
 import {Draft, makeDraft} from './draft';
 import {arrange} from './dropped';
 import type {Dropped} from './dropped';
 import {DropZone} from './dropzone';
+import {forgetDraft} from './session';
 import {drafts as draftList} from './types';
+import type {DraftEntry} from './types';
 import {set} from './yaml_edit';
 
 /** A name as scenes and robots have them. */
@@ -89,9 +93,12 @@ function OpenScene() {
 
 function GoOn() {
   const drafts = useFetched('api/drafts', draftList);
-  const remove = async (id: string) => {
+  const [asked, ask] = useState<DraftEntry | null>(null);
+  const remove = async ({draft}: DraftEntry) => {
+    ask(null);
     try {
-      await request('DELETE', `api/drafts/${encodeURIComponent(id)}`, undefined, anything);
+      await request('DELETE', `api/drafts/${encodeURIComponent(draft)}`, undefined, anything);
+      forgetDraft(draft);
     } catch (error) {
       notify((error as Error).message, 'error');
     }
@@ -102,14 +109,19 @@ function GoOn() {
   return (
     <Panel title="Go on with a draft" class="start-drafts">
       <ul class="start-list scroll">
-        {begun.map(({draft, name, changed}) => (
-          <li key={draft} class="draft-row">
-            <button type="button" class="link" onClick={() => setParams({draft})}>{name}</button>
-            <span class="muted">{formatDate(changed)}</span>
-            <Button icon="trash" label={`Remove the draft ${name}`} onClick={() => void remove(draft)} />
+        {begun.map((entry) => (
+          <li key={entry.draft} class="draft-row">
+            <button type="button" class="link" onClick={() => setParams({draft: entry.draft})}>{entry.name}</button>
+            <span class="muted">{formatDate(entry.changed)}</span>
+            <Button icon="trash" label={`Delete the draft ${entry.name}`} disabled={!may('drive')} onClick={() => ask(entry)} />
           </li>
         ))}
       </ul>
+      {asked && (
+        <Question title="Delete this draft?" yes="Delete it" no="Keep it" onNo={() => ask(null)} onYes={() => void remove(asked)}>
+          {asked.name}, changed {formatDate(asked.changed)}, with all its files. It can’t be brought back.
+        </Question>
+      )}
     </Panel>
   );
 }

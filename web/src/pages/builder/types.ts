@@ -52,7 +52,9 @@ export const draftState = expect.object({
 });
 export type DraftState = Checked<typeof draftState>;
 
-export const drafts = expect.listOf(expect.object({draft: expect.text, name: expect.text, main: expect.text, changed: expect.text, untouched: expect.flag}));
+const draftEntry = expect.object({draft: expect.text, name: expect.text, main: expect.text, changed: expect.text, untouched: expect.flag});
+export type DraftEntry = Checked<typeof draftEntry>;
+export const drafts = expect.listOf(draftEntry);
 export const madeDraft = expect.object({draft: expect.text, main: expect.text});
 export const changedFile = expect.object({revision: expect.number});
 

@@ -9,7 +9,7 @@ import {go, setParams} from '../../route';
 import {may} from '../../role';
 import {Allowed} from '../../ui/allowed';
 import {Button, Panel} from '../../ui/controls';
-import {Dialog} from '../../ui/dialog';
+import {Question} from '../../ui/dialog';
 import {Editable} from '../../ui/editable';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
@@ -56,13 +56,9 @@ function Delete({run}: {run: RunDetail}) {
     <>
       <Button icon="trash" label={why || 'Delete'} disabled={!!why || !may('administer')} onClick={() => ask(true)} />
       {asking && (
-        <Dialog title="Delete this run?" onClose={() => ask(false)}>
-          <p>{titleOf(run)} of {formatDate(run.started)}, {formatDuration(run.duration)}. It can’t be brought back.</p>
-          <div class="dialog-actions">
-            <Button label="Keep it" text="Keep it" kind="plain" onClick={() => ask(false)} />
-            <Button label="Delete it" text="Delete it" kind="danger" onClick={() => { ask(false); void remove(run); }} />
-          </div>
-        </Dialog>
+        <Question title="Delete this run?" yes="Delete it" no="Keep it" onNo={() => ask(false)} onYes={() => (ask(false), void remove(run))}>
+          {titleOf(run)} of {formatDate(run.started)}, {formatDuration(run.duration)}. It can’t be brought back.
+        </Question>
       )}
     </>
   );
