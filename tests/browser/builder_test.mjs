@@ -239,6 +239,23 @@ test("one's own robot is put on the field and driven from the client that is mad
     await page.getByRole('button', {name: 'lockstep-tcp', exact: true}).waitFor();
   });
 
+  await t.test('the way back leads to the list where a scene or a draft was chosen', async () => {
+    const list = page.getByRole('heading', {name: 'Open a scene'});
+    await page.getByRole('button', {name: 'All scenes and drafts'}).click();
+    for (const chosen of [page.locator('.scene-card').first(), page.locator('.draft-row .link').first()]) {
+      await chosen.click();
+      await page.locator('.steps').waitFor();
+      await page.goBack();
+      await list.waitFor();
+    }
+    await page.goForward();
+    await page.locator('.steps').waitFor();
+    await page.getByRole('button', {name: 'All scenes and drafts'}).click();
+    await list.waitFor();
+    await page.goBack();
+    await page.locator('.steps').waitFor();
+  });
+
   await t.test('a draft is deleted by who confirms it, and whoever has it open keeps its texts', async () => {
     await page.evaluate(() => (location.hash = 'build'));
     const bins = page.getByRole('button', {name: 'Delete the draft cart'});

@@ -11,7 +11,7 @@ import {FieldStep} from './field_step';
 import {Files} from './files';
 import {Preview} from './preview';
 import {RobotStep} from './robot_step';
-import {closeDraft, draft, openAt, openDraft, scene, side, state, trouble} from './session';
+import {closeDraft, draft, openAt, openDraft, scene, showAll, side, state, trouble} from './session';
 import {Opening, Start} from './start';
 import {WireStep} from './wire_step';
 
@@ -101,7 +101,7 @@ function Head({step}: {step: Step}) {
   const at = STEPS.findIndex(({value}) => value === step);
   return (
     <header class="build-head">
-      <Button icon="chevron" label="All scenes and drafts" onClick={() => setParams({draft: null, step: null, file: null})} />
+      <Button icon="chevron" label="All scenes and drafts" onClick={showAll} />
       <h2 title={`Draft ${open.id}`}>{now.name}</h2>
       <nav class="steps" aria-label="Steps">
         {STEPS.map(({value, text}, i) => (
@@ -155,7 +155,7 @@ export function Build() {
     return (
       <Empty icon="warning" title="This draft could not be opened">
         <p>{trouble.value}</p>
-        <Button label="All scenes and drafts" text="All scenes and drafts" kind="primary" onClick={() => setParams({draft: null, step: null, file: null})} />
+        <Button label="All scenes and drafts" text="All scenes and drafts" kind="primary" onClick={showAll} />
       </Empty>
     );
   }

@@ -3,7 +3,7 @@ import {batch, computed, signal} from '@preact/signals';
 import {request} from '../../http';
 import {offers} from '../../live/offers';
 import {notify} from '../../live/store';
-import {setParams} from '../../route';
+import {go, page, param, setParams} from '../../route';
 import {stored} from '../../settings';
 import {guard} from '../../unsaved';
 import {Draft} from './draft';
@@ -140,6 +140,20 @@ export async function openDraft(id: string): Promise<void> {
   } catch (error) {
     if (draft.peek() === opened) trouble.value = (error as Error).message;
   }
+}
+
+/** Opens a draft that was chosen or made, so that the way back leads to where that was. Whoever went on to another page meanwhile finds it
+ *  on this one; whoever opened another draft goes on with that. */
+export function showDraft(id: string, step: string | null = null): void {
+  if (param('draft', 'build').peek() !== null) return;
+  const what = {draft: id, step, file: null};
+  if (page.peek() === 'build') go('build', what);
+  else setParams(what, 'build');
+}
+
+/** The list of scenes and drafts, from a draft. */
+export function showAll(): void {
+  go('build', {draft: null, step: null, file: null});
 }
 
 export function closeDraft(): void {

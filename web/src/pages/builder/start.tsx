@@ -6,7 +6,7 @@ import {request, useFetched} from '../../http';
 import {scenes as sceneList} from '../../live/scenes';
 import {notify} from '../../live/store';
 import {may} from '../../role';
-import {setParams} from '../../route';
+import {go, setParams} from '../../route';
 import {Button, Field, Panel} from '../../ui/controls';
 import {Question} from '../../ui/dialog';
 import {Icon} from '../../ui/icon';
@@ -15,7 +15,7 @@ import {Draft, makeDraft} from './draft';
 import {arrange} from './dropped';
 import type {Dropped} from './dropped';
 import {DropZone} from './dropzone';
-import {forgetDraft} from './session';
+import {forgetDraft, showDraft} from './session';
 import {drafts as draftList} from './types';
 import type {DraftEntry} from './types';
 import {set} from './yaml_edit';
@@ -47,7 +47,7 @@ function NewRobot() {
     setBusy(true);
     setWhy('');
     try {
-      setParams({draft: await makeRobot(files, name.trim() && nameFrom(name.trim())), step: 'robot'});
+      showDraft(await makeRobot(files, name.trim() && nameFrom(name.trim())), 'robot');
     } catch (error) {
       setWhy((error as Error).message);
       setBusy(false);
@@ -78,7 +78,7 @@ function OpenScene() {
           <ul class="start-list scroll">
             {list.map(({name, title, description, picture, own}) => (
               <li key={name}>
-                <button type="button" class="scene-card" onClick={() => setParams({scene: name})}>
+                <button type="button" class="scene-card" onClick={() => go('build', {scene: name})}>
                   <img src={picture} alt="" loading="lazy" width={96} height={60} />
                   <span><b>{title}</b>{own && <i class="tag">yours</i>}<small>{description}</small></span>
                 </button>
@@ -111,7 +111,7 @@ function GoOn() {
       <ul class="start-list scroll">
         {begun.map((entry) => (
           <li key={entry.draft} class="draft-row">
-            <button type="button" class="link" onClick={() => setParams({draft: entry.draft})}>{entry.name}</button>
+            <button type="button" class="link" onClick={() => showDraft(entry.draft)}>{entry.name}</button>
             <span class="muted">{formatDate(entry.changed)}</span>
             <Button icon="trash" label={`Delete the draft ${entry.name}`} disabled={!may('drive')} onClick={() => ask(entry)} />
           </li>
@@ -131,7 +131,7 @@ function NewScene() {
   const begin = async () => {
     setBusy(true);
     try {
-      setParams({draft: await makeDraft({name: 'scene'}), step: 'field'});
+      showDraft(await makeDraft({name: 'scene'}), 'field');
     } catch (error) {
       notify((error as Error).message, 'error');
       setBusy(false);
@@ -144,7 +144,7 @@ function NewScene() {
   );
 }
 
-/** Opens a scene that is there as a draft. */
+/** Opens a scene that is there as a draft, which takes its place in the history: the way back leads to where it was chosen. */
 export function Opening({scene}: {scene: string}) {
   const [why, setWhy] = useState('');
   useEffect(() => {
