@@ -40,18 +40,24 @@ function refusal(status: number, value: unknown): HttpError {
   return new HttpError(status, (value as {error?: string} | null)?.error ?? `the program answered ${status}`);
 }
 
+/** What somebody does reaches the program also where the page goes away at once, as long as it is small: browsers send 64 KiB of all
+ *  requests together then. */
+const SMALL_BYTES = 24000;
+
 /** Asks the program. `body` becomes JSON, or is bytes as they are; `check` says what the answer has to be, see check.ts.
  *  Errors of the program are {"error": text}; a server that is none says only its number. `limitMs`: there is an answer by then, or an
  *  error. */
 export async function request(method: string, url: string, body?: unknown): Promise<unknown>;
 export async function request<T>(method: string, url: string, body: unknown, check: Check<T>, limitMs?: number): Promise<T>;
 export async function request<T>(method: string, url: string, body?: unknown, check: Check<T> = anything as Check<T>, limitMs = 0): Promise<T> {
-  const bytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+  const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+  const sent = body === undefined ? undefined : isBytes ? (body as BodyInit) : JSON.stringify(body);
   const answer = await fetch(url, {
     method,
+    keepalive: typeof sent === 'string' && new TextEncoder().encode(sent).length <= SMALL_BYTES,
     signal: limitMs ? endsAfter(limitMs) : method === 'GET' ? present.signal : null,
-    headers: body === undefined || bytes ? {} : {'Content-Type': 'application/json'},
-    body: body === undefined ? undefined : bytes ? (body as BodyInit) : JSON.stringify(body),
+    headers: body === undefined || isBytes ? {} : {'Content-Type': 'application/json'},
+    body: sent,
   });
   const text = await answer.text();
   let value: unknown = null;

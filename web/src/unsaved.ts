@@ -1,5 +1,6 @@
 // unsaved.ts: what was written on a page and the program has not got yet, when the page goes away, perhaps for good: it is sent without
 // waiting for answers, and where that cannot be done the browser asks first.
+import {useEffect, useRef} from 'preact/hooks';
 import {connection} from './live/store';
 
 /** Bytes that browsers still send for a page that is gone: 64 KiB of all that is on its way, heads included. */
@@ -18,6 +19,13 @@ const all = new Set<Unsaved>();
 export function guard(one: Unsaved): () => void {
   all.add(one);
   return () => void all.delete(one);
+}
+
+/** Of a field: what is typed and not saved yet; `sendable`: the program did not refuse it. */
+export function useUnsaved(now: {unsaved: boolean; sendable: boolean; save: () => void}): void {
+  const newest = useRef(now);
+  newest.current = now;
+  useEffect(() => guard({isUnsaved: () => newest.current.unsaved, canBeSent: () => newest.current.sendable, leave: () => newest.current.save()}), []);
 }
 
 const isAway = () => connection.peek() === 'lost' || connection.peek() === 'connecting';

@@ -17,6 +17,7 @@ import {Popover} from '../../ui/popover';
 import {change, compared, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
 import {useTags} from './tags';
+import {useUnsaved} from '../../unsaved';
 import {checkRunDetail, runUrl, titleOf} from './types';
 import type {Run, RunDetail} from './types';
 import {Answer, useProof} from './verify';
@@ -95,13 +96,18 @@ function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<st
   );
 }
 
-/** What is typed stays until it is saved, also what is typed while an earlier text is on its way. */
-function Note({run, save}: {run: RunDetail; save: (note: string) => Promise<unknown>}) {
+/** What is typed stays until it is saved, also what is typed while an earlier text is on its way, and is saved as the page goes away. */
+export function Note({run, save}: {run: RunDetail; save: (note: string) => Promise<unknown>}) {
   const [typed, type] = useState<string | null>(null);
+  const [refused, refuse] = useState<string | null>(null);
   const keep = () => {
     if (typed === null || typed === run.note) return type(null);
-    save(typed).then(() => type((now) => (now === typed ? null : now)), tell('Note'));
+    save(typed).then(() => type((now) => (now === typed ? null : now)), (error: unknown) => {
+      refuse(typed);
+      tell('Note')(error);
+    });
   };
+  useUnsaved({unsaved: typed !== null && typed !== run.note, sendable: typed !== refused, save: keep});
   return <textarea class="run-note" aria-label="Note" placeholder="Add a note" rows={Math.min(6, (typed ?? run.note).split('\n').length)} value={typed ?? run.note} onInput={(event) => type(event.currentTarget.value)} onBlur={keep} />;
 }
 
