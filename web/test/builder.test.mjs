@@ -6,8 +6,9 @@ import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {load} from './load.mjs';
 
-const {text, place, files, wiring, completion, quantity} = await load({
+const {text, place, files, wiring, completion, quantity, copies} = await load({
   quantity: 'quantity.ts',
+  copies: 'pages/builder/free_name.ts',
   text: 'pages/builder/yaml_edit.ts',
   place: 'pages/builder/yaml_place.ts',
   files: 'pages/builder/dropped.ts',
@@ -172,6 +173,11 @@ test('quantities are read as the program reads them', () => {
   for (const name of ['in·lbf', 'in-lbf', 'in*lbf', 'in⋅lbf']) assert.equal(read(`1 ${name}`, 'N·m'), 0.1129848290276167, name);
   assert.equal(read('2 rad/s^2', 'rad/s²'), 2);
   assert.deepEqual([read('1 deg', 'm'), read('m', 'm'), read('1e999 m', 'm'), read('NaN m', 'm'), read('', 'm')], [null, null, null, null, null]);
+});
+
+test('a copy gets the first name that is free', () => {
+  assert.equal(copies.freeName('frc2011', ['frc2011', 'frc2011-2', 'frc2011-4']), 'frc2011-3');
+  assert.equal(copies.freeName('a'.repeat(63), []), `${'a'.repeat(61)}-2`);
 });
 
 test('a wire more', () => {

@@ -1,10 +1,12 @@
 // client_step.tsx: the end: a client for exactly this wire, the scene under a name of its own, and Run.
 import {useEffect, useState} from 'preact/hooks';
-import {request} from '../../http';
+import {request, useFetched} from '../../http';
+import {scenes as sceneList} from '../../live/scenes';
 import {hello, notify} from '../../live/store';
 import {go} from '../../route';
 import {Allowed, Denied} from '../../ui/allowed';
 import {Button, Field, Segmented} from '../../ui/controls';
+import {freeName} from './free_name';
 import {draft, openAt, state} from './session';
 import {client as clientCheck, saved as savedCheck} from './types';
 import type {Client, DraftWire} from './types';
@@ -61,12 +63,16 @@ function ClientText({wire}: {wire: DraftWire}) {
 }
 
 function Save() {
-  const name = state.value!.name;
+  const scenes = useFetched('api/scenes', sceneList).value ?? [];
   const [typed, setTyped] = useState<string | null>(null);
   const [exists, setExists] = useState('');
   const [where, setWhere] = useState('');
+  const shipped = (name: string) => scenes.some((one) => one.name === name && !one.own);
+  // A copy of a scene that comes with Tether gets a name of its own.
+  const {name} = state.value!;
+  const proposed = shipped(name) ? freeName(name, scenes.map((one) => one.title)) : name;
+  const wished = (typed ?? proposed).trim();
   const save = async (replace: boolean) => {
-    const wished = (typed ?? name).trim();
     setWhere('');
     try {
       await draft.value!.settle();
@@ -82,13 +88,15 @@ function Save() {
   return (
     <div class="save">
       <Field label="Name of the scene">
-        <input value={typed ?? name} maxLength={64} onInput={(event) => (setTyped(event.currentTarget.value), setExists(''), setWhere(''))} />
+        <input value={typed ?? proposed} maxLength={63} onInput={(event) => (setTyped(event.currentTarget.value), setExists(''), setWhere(''))} />
       </Field>
       {exists
         ? <Button label={`Replace ${exists}`} text={`Replace ${exists}`} kind="danger" onClick={() => void save(true)} />
         : <Button label="Save" text="Save" kind="plain" onClick={() => void save(false)} />}
-      {exists && <p class="hint" role="status">There is a scene {exists} already.</p>}
-      {where && <p class="hint saved" role="status">Saved: <code>{where}</code>. <code>tether run {(typed ?? name).trim()}</code> finds it, too.</p>}
+      {exists && <p class="hint" role="status">{shipped(exists)
+        ? `A scene ${exists} comes with Tether. Yours would take its name: lists, plans and "tether run ${exists}" of this machine take yours until its folder is deleted.`
+        : `There is a scene ${exists} already. Its files are deleted, and can’t be brought back.`}</p>}
+      {where && <p class="hint saved" role="status">Saved: <code>{where}</code>. <code>tether run {wished}</code> {shipped(wished) ? 'takes it in place of the one that comes with Tether, until its folder is deleted.' : 'finds it, too.'}</p>}
     </div>
   );
 }
