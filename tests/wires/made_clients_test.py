@@ -165,8 +165,8 @@ class MadeClients(unittest.TestCase):
         self.scene()
         self.tether("scene.yaml")
         self.assertIn("exists already", self.tether("scene.yaml", status=3).stderr)
-        self.assertIn("there are: python, java, c, cpp", self.tether("scene.yaml", "--language", "cobol", status=1).stderr)
-        self.assertIn("the scene has: float-udp", self.tether("scene.yaml", "--wire=x", status=1).stderr)
+        self.assertIn("there are: python, java, c, cpp", self.tether("scene.yaml", "--language", "cobol", status=2).stderr)
+        self.assertIn("the scene has no such wire; it has: float-udp", self.tether("scene.yaml", "--wire=x", status=2).stderr)
         self.assertIn("no wire for which", self.tether("sharp", status=1).stderr)
         self.assertIn("client takes", self.tether(status=2).stderr.replace("usage: tether client", "client takes"))
 
