@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What Prometheus is told: read by its own parser, named by its conventions, the same as what pages and /telemetry/status show."""
+import json
 import re
 import socket
 import sys
@@ -40,10 +41,15 @@ class Metrics(WithStores):
     def single(self, values):
         return {name.removeprefix("tether_"): value for (name, labels), value in values.items() if not labels}
 
+    def documented_keys(self):
+        described = json.loads((SOURCE / "docs/openapi.json").read_text(encoding="utf-8"))
+        return set(described["components"]["schemas"]["TelemetryStatus"]["properties"])
+
     def test_a_collector_as_its_status(self):
         with Collector(self.stores.url("sqlite")) as collector:
             connection = collector.request("GET", "/telemetry/status")
             self.assertEqual(connection[0], 200)
+            self.assertEqual(set(json.loads(connection[1])), self.documented_keys())
             collector.put("/telemetry/handling/S.d.flag", {"type": "flag"})
             collector.put("/telemetry/handling/S.d.out", {"mode": "ignore"})
             live = collector.websocket("/telemetry/live")
