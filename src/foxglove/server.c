@@ -147,6 +147,21 @@ static bool takes(const foxglove_peer *peer, int parameter, double value) {
   return false;
 }
 
+/* Whether parameters are taken now; the client is told if not. */
+static bool are_taken(const foxglove_peer *peer) {
+  const tt_foxglove_options *options = &peer->server->options;
+  const char *why = options->handler.why_not(options->context);
+  if (why) foxglove_tell(peer, 1, why);
+  return !why;
+}
+
+/* What a client names that is not there. */
+static void tell_unknown(const foxglove_peer *peer, const char *by, const char *name) {
+  char text[256];
+  snprintf(text, sizeof text, "%s: there is no %.200s", by, name);
+  foxglove_tell(peer, 1, text);
+}
+
 /* What is asked for is its value until the world says what became of it. */
 static void set_parameter(foxglove_peer *peer, int parameter, double value) {
   tt_foxglove_server *server = peer->server;
@@ -160,16 +175,19 @@ static void set_parameters(foxglove_peer *peer, const tt_foxglove_request *reque
   const char *name;
   double value;
   if (!may_write(peer)) return;
+  const bool taken = are_taken(peer);
   for (size_t i = 0; i < request->count; i++) {
-    int found = tt_foxglove_read_parameter(request, i, &name, &value)
-                    ? find_parameter(peer->server, name)
-                    : -1;
-    if (found < 0) {
+    if (!tt_foxglove_read_parameter(request, i, &name, &value)) {
       foxglove_tell(peer, 1, "setParameters: give a parameter's name and a finite number");
       continue;
     }
+    int found = find_parameter(peer->server, name);
+    if (found < 0) {
+      tell_unknown(peer, "setParameters", name);
+      continue;
+    }
     chosen[found] = true;
-    if (takes(peer, found, value)) set_parameter(peer, found, value);
+    if (taken && takes(peer, found, value)) set_parameter(peer, found, value);
   }
 }
 
@@ -178,7 +196,11 @@ static bool are_good(const foxglove_peer *peer, struct json_object *commands) {
   double number;
   json_object_object_foreach(commands, name, value) {
     int parameter = find_parameter(peer->server, name);
-    if (parameter < 0 || !tt_foxglove_number(value, &number)) {
+    if (parameter < 0) {
+      tell_unknown(peer, "/commands", name);
+      return false;
+    }
+    if (!tt_foxglove_number(value, &number)) {
       foxglove_tell(peer, 1, "/commands: give names of commands, each with a finite number");
       return false;
     }
@@ -196,7 +218,7 @@ static void obey_commands(foxglove_peer *peer, const uint8_t *json, size_t size)
     foxglove_tell(peer, 1, why.text);
     return;
   }
-  bool good = are_good(peer, commands);
+  bool good = are_taken(peer) && are_good(peer, commands);
   json_object_object_foreach(commands, name, value) {
     if (good && tt_foxglove_number(value, &number))
       set_parameter(peer, find_parameter(peer->server, name), number);

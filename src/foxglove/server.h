@@ -17,6 +17,8 @@ typedef struct tt_foxglove_server tt_foxglove_server;
 
 /** Called in the loop's thread. Who is called with is a program, a page of this machine, or one of `origins`. */
 typedef struct tt_foxglove_handler {
+  /** Why no parameter is taken now; NULL: they are. */
+  const char *(*why_not)(void *context);
   /** A client set a parameter, by a request or by a message {NAME: number} on its own channel "/commands". */
   void (*on_parameter)(void *context, int parameter, double value);
   /** The client that set it last is gone. */

@@ -31,8 +31,14 @@ typedef struct world {
   int parameter;
   viewer viewers[3];
   int set, released, calls, played;
+  bool stopped; /* takes no parameters */
   double value;
 } world;
+
+static const char *why_not(void *context) {
+  const world *world = context;
+  return world->stopped ? "emergency stop" : NULL;
+}
 
 static void on_parameter(void *context, int parameter, double value) {
   world *world = context;
@@ -68,7 +74,8 @@ static void open_with(world *world, bool commands, bool playback) {
                                  .origin_count = 1,
                                  .commands = commands,
                                  .playback = playback,
-                                 .handler = {.on_parameter = on_parameter,
+                                 .handler = {.why_not = why_not,
+                                             .on_parameter = on_parameter,
                                              .on_released = on_released,
                                              .on_call = on_call,
                                              .on_playback = on_playback},
@@ -319,6 +326,7 @@ static void parameters_are_set_and_followed(void **state) {
       "{\"op\":\"setParameters\",\"parameters\":[{\"name\":\"torque\"},{\"name\":\"tork\","
       "\"value\":1}]}");
   expect_text(world, one, "finite number");
+  expect_text(world, one, "there is no tork");
   assert_int_equal(world->set, 1);
   say(two, SET);
   until(world, &world->set, 2);
@@ -337,6 +345,19 @@ static void parameters_are_set_and_followed(void **state) {
   assert_non_null(strstr(line, "disconnected: "));
 }
 
+static void an_emergency_stop_is_told_who_commands(void **state) {
+  world *world = *state;
+  viewer *viewer = enter(world, 0, WEBSOCKET);
+  world->stopped = true;
+  say(viewer, SET);
+  expect_text(world, viewer, "emergency stop");
+  expect_text(world, viewer, "\"value\":0.0,\"type\":\"float64\"}],\"id\":\"q\"");
+  assert_int_equal(world->set, 0);
+  world->stopped = false;
+  say(viewer, SET);
+  until(world, &world->set, 1);
+}
+
 static void commands_are_published_all_or_none(void **state) {
   world *world = *state;
   viewer *viewer = enter(world, 0, WEBSOCKET);
@@ -345,7 +366,7 @@ static void commands_are_published_all_or_none(void **state) {
       "\"json\",\"schemaName\":\"\"},{\"id\":6,\"topic\":\"/else\",\"encoding\":\"cdr\"}]}");
   expect_text(world, viewer, "encoding json");
   say_binary(viewer, "\x01\x05\0\0\0{\"torque\":4,\"tork\":1}", 26);
-  expect_text(world, viewer, "names of commands");
+  expect_text(world, viewer, "/commands: there is no tork");
   say_binary(viewer, "\x01\x05\0\0\0{\"torque\":4,\"other\":2}", 27);
   expect_text(world, viewer, "other: 2 is out of its range; give -1 to 1");
   say(viewer,
@@ -465,6 +486,7 @@ int main(void) {
       TEST(what_is_kept_reaches_all_and_again, setup),
       TEST(what_is_wrong_is_told, setup),
       TEST(parameters_are_set_and_followed, setup),
+      TEST(an_emergency_stop_is_told_who_commands, setup),
       TEST(commands_are_published_all_or_none, setup),
       TEST(services_and_controls, setup),
       TEST(who_may_only_read, setup_read_only),

@@ -83,15 +83,15 @@ static const struct {
   tt_mail_kind kind;
   const char *key; /* NULL: none, and the value is `fallback` */
   double fallback, lower, upper;
-  bool kept, live; /* where there is one */
-  const char *done;
+  bool kept, live;  /* where there is one */
+  const char *done; /* NULL: where it is, then */
 } controls[] = {
     {"/pause", TT_MAIL_PAUSE, NULL, 1, 0, 0, true, true, "paused"},
     {"/resume", TT_MAIL_PAUSE, NULL, 0, 0, 0, true, true, "resumed"},
     {"/step", TT_MAIL_STEP, "ticks", 1, 1, 1e6, true, true, "so many ticks are made while paused"},
     {"/speed", TT_MAIL_SPEED, "factor", 1, 0.001, 1000, true, true, "of real time"},
     {"/reset", TT_MAIL_RESET, NULL, 0, 0, 0, true, true, "back to the beginning"},
-    {"/seek", TT_MAIL_SEEK, "time", 0, 0, 1e9, true, false, "there"},
+    {"/seek", TT_MAIL_SEEK, "time", 0, 0, 1e9, true, false, NULL},
     {"/stop", TT_MAIL_STOP_ALL, NULL, 1, 0, 0, false, true, "every command is safe"},
     {"/release", TT_MAIL_STOP_ALL, NULL, 0, 0, 0, false, true, "commands are taken again"},
 };
@@ -141,6 +141,13 @@ static bool post(tt_foxglove_service *service, tt_mail_kind kind, int index, dou
   return tt_world_post(service->world, &mail) == TT_OK;
 }
 
+static const char *why_not(void *context) {
+  const tt_foxglove_service *service = context;
+  tt_world_status status;
+  tt_world_get_status(service->world, &status);
+  return status.stopped ? "emergency stop: nothing is commanded until /release" : NULL;
+}
+
 static void on_parameter(void *context, int parameter, double value) {
   tt_foxglove_service *service = context;
   tt_wanted_set(service->wanted, parameter, value, 0);
@@ -151,16 +158,36 @@ static void on_released(void *context, int parameter) {
   tt_wanted_let_go(service->wanted, parameter);
 }
 
-/* The number that a control takes, out of the request; nothing at all is as {}. */
-static bool read_argument(int control, const char *json, size_t size, double *value) {
-  struct json_object *request = NULL, *given = NULL;
+/* The moment of a kept run to show, s: before its beginning and behind its end there is none. */
+static double moment(const tt_foxglove_service *service, double time) {
+  return fmax(service->begin, fmin(time, service->duration));
+}
+
+/* The number that a control takes, out of the request; nothing at all is as {}. False: `text` says what is wrong. */
+static bool read_argument(int control, const char *json, size_t size, double *value, char *text,
+                          size_t text_size) {
+  struct json_object *request = NULL;
+  tt_error why = {""};
+  const char *wanted = controls[control].key;
+  const double lower = controls[control].lower, upper = controls[control].upper;
+  bool good = true;
   *value = controls[control].fallback;
-  if (!controls[control].key || size == 0) return true;
-  if (tt_json_read(json, size, TT_JSON_STRICT, &request, NULL) != TT_OK) return false;
-  bool good = !json_object_object_get_ex(request, controls[control].key, &given) ||
-              (tt_foxglove_number(given, value) && *value >= controls[control].lower &&
-               *value <= controls[control].upper);
+  if (size == 0) return true;
+  if (tt_json_read(json, size, TT_JSON_STRICT, &request, &why) != TT_OK) {
+    snprintf(text, text_size, "%s", why.text);
+    return false;
+  }
+  json_object_object_foreach(request, key, given) {
+    good = wanted && strcmp(key, wanted) == 0 && tt_foxglove_number(given, value) &&
+           *value >= lower && *value <= upper;
+    if (!good) break;
+  }
   json_object_put(request);
+  if (!good && wanted)
+    snprintf(text, text_size, "give %s, a number from %g to %g, and nothing else", wanted, lower,
+             upper);
+  else if (!good)
+    snprintf(text, text_size, "give {}: there is nothing to choose");
   return good;
 }
 
@@ -169,17 +196,18 @@ static bool on_call(void *context, int index, const char *json, size_t size, cha
   tt_foxglove_service *service = context;
   int control = 0;
   double value;
-  for (; control < CONTROLS; control++)
-    if (is_offered(service, control) && index-- == 0) break;
-  if (control == CONTROLS || !read_argument(control, json, size, &value)) {
-    snprintf(text, text_size, "give %s, a number from %g to %g",
-             control < CONTROLS ? controls[control].key : "", controls[control % CONTROLS].lower,
-             controls[control % CONTROLS].upper);
-    return false;
-  }
-  bool posted = post(service, controls[control].kind,
-                     controls[control].kind == TT_MAIL_RESET ? TT_NO_ROBOT : 0, value);
-  snprintf(text, text_size, "%s", posted ? controls[control].done : "the world is busy; try again");
+  while (!is_offered(service, control) || index-- > 0)
+    control++; /* the server knows its services */
+  if (!read_argument(control, json, size, &value, text, text_size)) return false;
+  const tt_mail_kind kind = controls[control].kind;
+  if (kind == TT_MAIL_SEEK) value = moment(service, value);
+  bool posted = post(service, kind, kind == TT_MAIL_RESET ? TT_NO_ROBOT : 0, value);
+  if (!posted)
+    snprintf(text, text_size, "the world is busy; try again");
+  else if (kind == TT_MAIL_SEEK)
+    snprintf(text, text_size, "at %g s", value);
+  else
+    snprintf(text, text_size, "%s", controls[control].done);
   return posted;
 }
 
@@ -191,10 +219,10 @@ static void on_playback(void *context, const tt_foxglove_binary *request) {
     post(service, TT_MAIL_SPEED, 0, speed);
   else
     speed = 1;
-  if (request->seeks) { /* before its beginning and behind its end there is nothing to show */
-    time = (uint64_t)llround(
-        fmax(service->begin * NS, fmin((double)request->time, service->duration * NS)));
-    post(service, TT_MAIL_SEEK, 0, (double)time / NS);
+  if (request->seeks) {
+    const double to = moment(service, (double)request->time / NS);
+    time = (uint64_t)llround(to * NS);
+    post(service, TT_MAIL_SEEK, 0, to);
   }
   post(service, TT_MAIL_PAUSE, 0, request->pause);
   service->playing = request->pause ? TT_FOXGLOVE_PAUSED : TT_FOXGLOVE_PLAYING;
@@ -327,7 +355,8 @@ static tt_status listen_on(tt_foxglove_service *service, const tt_foxglove_keys 
       .origin_count = (int)keys->origin_count,
       .commands = service->commands,
       .playback = shown->duration > 0,
-      .handler = {.on_parameter = on_parameter,
+      .handler = {.why_not = why_not,
+                  .on_parameter = on_parameter,
                   .on_released = on_released,
                   .on_call = on_call,
                   .on_playback = on_playback},

@@ -101,6 +101,10 @@ test('pause, step, speed and reset; events', {timeout: 4 * PATIENCE}, async (t) 
   assert.ok(stepped > stood);
   await heard.call('/step', {ticks: -1});
   assert.match(heard.failures.at(-1).message, /ticks/);
+  await heard.call('/speed', {facter: 2});
+  assert.match(heard.failures.at(-1).message, /factor/);
+  await heard.call('/pause', {ticks: 2});
+  assert.match(heard.failures.at(-1).message, /\{\}/);
   await heard.call('/speed', {factor: 2});
   await heard.call('/resume', {});
   await until(() => heard.value('/signals/step') > stepped, 'it going on');
@@ -192,6 +196,10 @@ test('a kept run is played, paused and sought', {timeout: 6 * PATIENCE}, async (
   const played = states.findIndex(({id}) => id === 'on');
   await until(() => states.slice(played).some(({state: playing}) => playing === 3), 'the end');
   assert.ok(Math.abs(time - 2) < 0.05, `${time}`);
+  const heard = await connect(t, addresses.foxglove);
+  await heard.call('/seek', {time: 99});
+  assert.deepEqual(heard.failures, []);
+  assert.match(JSON.stringify(heard.answers.at(-1)), /at 2 s/); // where it ends
 });
 
 test('floods, half messages and readers that do not read disturb nobody', {timeout: 6 * PATIENCE}, async (t) => {
