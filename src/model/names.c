@@ -252,7 +252,9 @@ static tt_status find(const tt_names *names, const table *in, const char *what, 
     tt_nearest_offer(&nearest, in->entries[i].name);
     tt_nearest_offer(&nearest_own, in->entries[i].name);
   }
-  const char *best = nearest_own.best ? nearest_own.best : nearest.best;
+  const bool own_is_nearer =
+      nearest_own.best && (!nearest.best || nearest_own.distance <= nearest.distance);
+  const char *best = own_is_nearer ? nearest_own.best : nearest.best;
   if (best)
     return tt_fail(error, TT_INVALID, "%s: no %s is called '%s'; did you mean '%s'?", where, what,
                    name, best);

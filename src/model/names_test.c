@@ -19,8 +19,10 @@ static const tt_joint joints[] = {
     {.name = "red/arm", .kind = TT_HINGE, .body = 2, .robot = 0, .axis = 0, .axis_count = 1},
     {.name = "blue/ball", .kind = TT_BALL, .body = 3, .robot = 1, .axis = 1, .axis_count = 3},
     {.name = "blue/lift", .kind = TT_SLIDE, .body = 3, .robot = 1, .axis = 4, .axis_count = 1},
+    {.name = "base", .kind = TT_HINGE, .body = 2, .robot = 0, .axis = 5, .axis_count = 1},
+    {.name = "red_base", .kind = TT_HINGE, .body = 2, .robot = 0, .axis = 6, .axis_count = 1},
 };
-static const int axis_joint[] = {0, 1, 1, 1, 2};
+static const int axis_joint[] = {0, 1, 1, 1, 2, 3, 4};
 static const tt_channel channels[] = {
     {.name = "red/grip.held", .robot = 0, .part = 0},
     {.name = "red/arm.position", .dimension = TT_ANGLE, .robot = 0, .part = TT_NO_PART},
@@ -51,8 +53,8 @@ static const tt_model model = {
     .commands = commands,
     .robots = robots,
     .body_count = 4,
-    .joint_count = 3,
-    .axis_count = 5,
+    .joint_count = 5,
+    .axis_count = 7,
     .channel_count = 2,
     .command_count = 5,
     .robot_count = 2,
@@ -137,6 +139,10 @@ static void the_nearest_name_is_suggested(void **state) {
   assert_int_equal(tt_names_find_signal(*state, "zzzzzzzzzzzz", 0, "here", &signal, &error),
                    TT_INVALID);
   assert_null(strstr(error.text, "did you mean"));
+  // Nearer than a name that looks like the robot's own "red/base.velocty".
+  assert_int_equal(tt_names_find_signal(*state, "base.velocty", 0, "here", &signal, &error),
+                   TT_INVALID);
+  assert_non_null(strstr(error.text, "did you mean 'base.velocity'?"));
 }
 
 static void every_listed_name_leads_to_its_signal(void **state) {
