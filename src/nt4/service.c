@@ -32,7 +32,8 @@ static void turn(void *context) {
 static tt_status listen_on(tt_nt4_service *service, tt_world *world, const tt_nt4_keys *keys,
                            const tt_field *field, tt_error *error) {
   tt_allow allow = {.cidrs = (const char *const *)keys->allow, .count = (int)keys->allow_count};
-  tt_nt4_topics_options options = {.field = *field,
+  tt_nt4_topics_options options = {.source = "nt4",
+                                   .field = *field,
                                    .field_table = "/SmartDashboard/Field",
                                    .commands = keys->commands,
                                    .station = true};
@@ -44,11 +45,14 @@ static tt_status listen_on(tt_nt4_service *service, tt_world *world, const tt_nt
                            error);
 }
 
-/* The robot program may have a Field2d of its own where SmartDashboard's is, and has an FMSInfo. */
+/* The robot program may have a Field2d of its own where SmartDashboard's is, and has an FMSInfo. What its clients command is not
+ * theirs who are clients here: each goes alone. */
 static tt_status connect_to(tt_nt4_service *service, tt_world *world, const tt_nt4_keys *keys,
                             const tt_field *field, tt_error *error) {
-  tt_nt4_topics_options options = {
-      .field = *field, .field_table = "/Tether/Field", .commands = keys->commands};
+  tt_nt4_topics_options options = {.source = "nt4.connect",
+                                   .field = *field,
+                                   .field_table = "/Tether/Field",
+                                   .commands = keys->commands};
   tt_error why;
   tt_status status =
       tt_nt4_client_open(tt_watcher_net(service->watcher), keys->connect, &service->client, &why);

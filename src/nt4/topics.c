@@ -237,7 +237,7 @@ tt_status tt_nt4_topics_new(tt_nt4_sink *sink, tt_world *world,
   made->signals = tt_names_signals(tt_world_names(world), &made->signal_count);
   made->robots = calloc((size_t)made->model->robot_count + 1, sizeof *made->robots);
   made->signal_topics = calloc((size_t)made->signal_count + 1, sizeof *made->signal_topics);
-  made->wanted = tt_wanted_new(world, "nt4");
+  made->wanted = tt_wanted_new(world, options->source);
   tt_status status = made->robots && made->signal_topics && made->wanted ? TT_OK : TT_NOMEM;
   if (status == TT_OK) status = add_schemas(made); /* before what they describe */
   if (status == TT_OK) status = add_robots(made);

@@ -10,6 +10,7 @@ typedef struct tt_nt4_topics tt_nt4_topics;
 
 /** What is shown, and how. */
 typedef struct tt_nt4_topics_options {
+  const char *source;      /**< who commands by these topics, in the journal; static */
   tt_field field;          /**< poses are given in its frame */
   const char *field_table; /**< where the Field2d is: "/SmartDashboard/Field" */
   bool commands;           /**< commands are topics, and who writes one commands */

@@ -41,14 +41,19 @@ typedef struct rig {
   tt_nt4_topics *topics;
 } rig;
 
+static void open_topics(rig *rig, const char *source) {
+  tt_nt4_topics_options options = {
+      .source = source, .field_table = "/SmartDashboard/Field", .commands = true};
+  rig->told = (told){.sink = {.add = add, .is_wanted = is_wanted, .set = set}, .torque = -1};
+  assert_int_equal(tt_nt4_topics_new(&rig->told.sink, rig->in.world, &options, &rig->topics, NULL),
+                   TT_OK);
+  assert_true(rig->told.torque >= 0);
+}
+
 static int setup(void **state) {
   static rig rig;
-  tt_nt4_topics_options options = {.field_table = "/SmartDashboard/Field", .commands = true};
-  rig.told = (told){.sink = {.add = add, .is_wanted = is_wanted, .set = set}, .torque = -1};
   testing_open(&rig.in, scene);
-  assert_int_equal(tt_nt4_topics_new(&rig.told.sink, rig.in.world, &options, &rig.topics, NULL),
-                   TT_OK);
-  assert_true(rig.told.torque >= 0);
+  open_topics(&rig, "nt4");
   *state = &rig;
   return 0;
 }
@@ -85,6 +90,23 @@ static void who_writes_more_than_there_is_room_for_and_goes_is_let_go_of(void **
   assert_true(torque_after_a_tick(rig) == 0);
 }
 
+/* A server here and a connection to a robot program's may both be open. */
+static void who_goes_takes_nothing_from_who_commanded_since_on_the_other_side(void **state) {
+  rig *served = *state, brought = {.in = served->in};
+  open_topics(&brought, "nt4.connect");
+  assert_true(write_torque(&brought, 3));
+  assert_true(torque_after_a_tick(served) == 3);
+  assert_true(write_torque(served, 6));
+  assert_true(torque_after_a_tick(served) == 6);
+  brought.told.sink.on_released(brought.told.sink.context, brought.told.torque);
+  tt_nt4_topics_post(brought.topics);
+  assert_true(torque_after_a_tick(served) == 6);
+  served->told.sink.on_released(served->told.sink.context, served->told.torque);
+  tt_nt4_topics_post(served->topics);
+  assert_true(torque_after_a_tick(served) == 0);
+  tt_nt4_topics_free(brought.topics);
+}
+
 static void what_is_out_of_range_is_refused_and_told_once(void **state) {
   rig *rig = *state;
   testing_said said = {.lines = 0};
@@ -102,6 +124,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(who_writes_more_than_there_is_room_for_and_goes_is_let_go_of),
+      TEST(who_goes_takes_nothing_from_who_commanded_since_on_the_other_side),
       TEST(what_is_out_of_range_is_refused_and_told_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
