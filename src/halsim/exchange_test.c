@@ -421,6 +421,28 @@ static void expect_refused(tt_halsim_entry *entries, unsigned count, const char 
     expect_refused(entries, sizeof entries / sizeof *entries, part);                               \
   } while (0)
 
+/* A program hears of one driver station: it could not end its outputs for another robot that is disabled. */
+static void a_program_drives_one_robot(void **state) {
+  (void)state;
+  static const tt_robot two[] = {{.name = "red", .root_body = 1}, {.name = "blue", .root_body = 2}};
+  tt_model many = model;
+  many.robots = two;
+  many.robot_count = 2;
+  tt_halsim_entry entry = {.type = "PWM", .device = "0", .command = "left.duty"};
+  tt_names *names = tt_names_new(&many);
+  tt_error error;
+  tt_halsim_map map;
+  assert_int_equal(
+      tt_halsim_map_resolve(&entry, 1, names, &many, TT_NO_ROBOT, "here", &map, &error),
+      TT_INVALID);
+  assert_non_null(strstr(error.text, "here: a robot program drives one robot"));
+  assert_non_null(strstr(error.text, "`robot: red`"));
+  assert_int_equal(tt_halsim_map_resolve(&entry, 1, names, &model, TT_NO_ROBOT, "here", &map, NULL),
+                   TT_OK);
+  tt_halsim_map_clear(&map);
+  tt_names_free(names);
+}
+
 static void a_wrong_line_is_refused_with_its_remedy(void **state) {
   (void)state;
   double zero = 0;
@@ -469,6 +491,7 @@ int main(void) {
       TEST(a_sim_device_is_told_as_it_tells),
       TEST(what_has_no_rate_is_differentiated),
       TEST(a_stranger_comes_with_its_line),
+      cmocka_unit_test(a_program_drives_one_robot),
       cmocka_unit_test(a_wrong_line_is_refused_with_its_remedy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

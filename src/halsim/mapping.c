@@ -249,9 +249,19 @@ static tt_status resolve_entry(const resolver *with, const tt_halsim_entry *entr
   return TT_OK;
 }
 
+/* A robot program has one driver station: of robots that are not its wire's it would not hear that they are disabled. */
+static tt_status check_robot(const tt_model *model, int robot, const char *where, tt_error *error) {
+  if (robot != TT_NO_ROBOT || model->robot_count < 2) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "%s: a robot program drives one robot, and here are %d: give it `robot: %s`, and "
+                 "each of the others a wire of its own",
+                 where, model->robot_count, model->robots[0].name);
+}
+
 tt_status tt_halsim_map_resolve(const tt_halsim_entry *entries, unsigned count,
                                 const tt_names *names, const tt_model *model, int robot,
                                 const char *where, tt_halsim_map *map, tt_error *error) {
+  TT_TRY(check_robot(model, robot, where, error));
   *map = (tt_halsim_map){.lines = calloc((size_t)count * MOST_OF_A_DEVICE + 1, sizeof *map->lines),
                          .commands = calloc((size_t)count + 1, sizeof *map->commands)};
   resolver with = {.names = names, .model = model, .robot = robot, .map = map, .error = error};

@@ -60,7 +60,7 @@ typedef struct tt_halsim_map {
   int command_count;
 } tt_halsim_map;
 
-/** Resolves names, for a wire of `robot` (or TT_NO_ROBOT). Entries and names outlive the map.
+/** Resolves names, for a wire of `robot` (or TT_NO_ROBOT where there is one at most). Entries and names outlive the map.
  *  @return TT_INVALID: `error` names the entry and the remedy; TT_NOMEM. Then there is nothing to clear. */
 tt_status tt_halsim_map_resolve(const tt_halsim_entry *entries, unsigned count,
                                 const tt_names *names, const tt_model *model, int robot,
