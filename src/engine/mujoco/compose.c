@@ -1,5 +1,6 @@
 /* compose.c: merges the arena and the robots, all canonical MJCF with prefixed names, into one
  * model; places each robot, adds a weld for each gripper, and compiles. */
+#include "base/log.h"
 #include "base/nearest.h"
 #include "engine/mujoco/physics_internal.h"
 
@@ -122,6 +123,24 @@ static void give_free_joint(xmlNode *body, const char *prefix) {
   }
 }
 
+/* Whether a plane of a robot's own is another floor than the arena's, level with the robot's origin. */
+static bool is_other_floor(const xmlNode *plane) {
+  double position[3] = {0}, rotation[4] = {1, 0, 0, 0};
+  read_numbers(physics_attribute(plane, "pos"), position, 3);
+  read_numbers(physics_attribute(plane, "quat"), rotation, 4);
+  const double upright = 1 - 2 * (rotation[1] * rotation[1] + rotation[2] * rotation[2]);
+  return fabs(position[2]) > 1e-3 || upright < 1 - 1e-6;
+}
+
+static void tell_other_floor(const xmlNode *plane, const char *file) {
+  double position[3] = {0};
+  read_numbers(physics_attribute(plane, "pos"), position, 3);
+  tt_log_warning(
+      "%s: its own floor, a plane at z = %g m that is not the arena's, is left out; "
+      "with `arena: %s` it is the arena's",
+      file, position[2], file);
+}
+
 /* A robot file made to be looked at alone has a floor and lights of its own: the arena's are used.
  * Other things fixed to its world stand with the robot on a body of their own. */
 static void merge_robot_world(xmlNode *world, const xmlNode *source,
@@ -133,7 +152,10 @@ static void merge_robot_world(xmlNode *world, const xmlNode *source,
   for (xmlNode *node = source->children; node; node = node->next) {
     if (node->type != XML_ELEMENT_NODE || physics_is(node, "light")) continue;
     const char *type = physics_attribute(node, "type");
-    if (physics_is(node, "geom") && type && strcmp(type, "plane") == 0) continue;
+    if (physics_is(node, "geom") && type && strcmp(type, "plane") == 0) {
+      if (is_other_floor(node)) tell_other_floor(node, submodel->file);
+      continue;
+    }
     if (physics_is(node, "body")) {
       xmlNode *copy = append_copy(world, node);
       place(copy, &at);
@@ -265,13 +287,39 @@ static void add_mimics(xmlNode *root, const physics_submodel *submodel) {
   }
 }
 
-static int count_geoms(const xmlNode *body) {
-  int count = 0;
+/* Contacts and rows of constraints that there must be room for. */
+typedef struct room {
+  long contacts, rows;
+} room;
+
+/* In how many points a geom touches what it lies on, at most; a row of boxes touches on two sides. */
+static long points_of(const xmlNode *geom) {
+  const char *type = physics_attribute(geom, "type");
+  if (!type || strcmp(type, "sphere") == 0 || strcmp(type, "ellipsoid") == 0) return 1;
+  if (strcmp(type, "capsule") == 0) return 2;
+  return 4;
+}
+
+static long at_least(long value, long least) { return value > least ? value : least; }
+
+/* A contact takes four rows. Of what hangs together hardly all touches at a time; of what lies loose, all may. */
+static void add_room(const xmlNode *body, bool loose, room *needed) {
   for (const xmlNode *child = body->children; child; child = child->next) {
-    if (physics_is(child, "geom")) count++;
-    if (physics_is(child, "body")) count += count_geoms(child);
+    if (physics_is(child, "body")) add_room(child, loose, needed);
+    if (!physics_is(child, "geom")) continue;
+    const long points = points_of(child);
+    needed->contacts += at_least(loose ? 2 * points : points, 2);
+    needed->rows += loose ? at_least(4 * points, 8) : 8;
   }
-  return count;
+}
+
+/* One body that moves freely. */
+static bool is_loose(const xmlNode *body) {
+  const xmlNode *joint = physics_first_child(body, "joint");
+  const char *type = joint ? physics_attribute(joint, "type") : NULL;
+  const bool is_free =
+      physics_first_child(body, "freejoint") || (type && strcmp(type, "free") == 0);
+  return is_free && !physics_first_child(body, "body");
 }
 
 static long stated_size(const xmlNode *size, const char *name) {
@@ -285,23 +333,24 @@ static void set_size(xmlNode *size, const char *name, long value) {
   xmlSetProp(size, BAD_CAST name, BAD_CAST text);
 }
 
-/* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two points, and every
- * contact takes four rows or more. No more than that: memory, and the time of a reset, go with the square of njmax. */
+#define MOST_CONTACTS 20000
+#define MOST_ROWS 8500 /* memory, and the time of a reset, go with their square */
+
+static void state_size(xmlNode *size, const char *name, long room) {
+  set_size(size, name, at_least(stated_size(size, name), room));
+}
+
+static long at_most(long value, long most) { return value < most ? value : most; }
+
+/* MuJoCo's own guess is 100 contacts and 500 rows, whatever there is. */
 static void make_room(xmlNode *root) {
   xmlNode *size = section_of(root, "size"), *world = section_of(root, "worldbody");
-  int geoms = 0;
+  room needed = {.contacts = 100, .rows = 500};
   for (const xmlNode *node = world->children; node; node = node->next) {
-    if (physics_is(node, "body")) geoms += count_geoms(node);
+    if (physics_is(node, "body")) add_room(node, is_loose(node), &needed);
   }
-  static const struct {
-    const char *name;
-    long base, each;
-  } ROOM[] = {{"nconmax", 100, 2}, {"njmax", 500, 8}};
-  for (size_t i = 0; i < sizeof ROOM / sizeof *ROOM; i++) {
-    long given = stated_size(size, ROOM[i].name);
-    long room = ROOM[i].base + ROOM[i].each * (geoms < 1000 ? geoms : 1000);
-    set_size(size, ROOM[i].name, given > room ? given : room);
-  }
+  state_size(size, "nconmax", at_most(needed.contacts, MOST_CONTACTS));
+  state_size(size, "njmax", at_most(needed.rows, MOST_ROWS));
 }
 
 /* MuJoCo's own guess of the stack goes with the square of all unknowns: gigabytes for thousands of them, of which hardly

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local physics_jump *current;
 static void (*error_before)(const char *), (*warning_before)(const char *);
@@ -29,13 +30,23 @@ static void on_error(const char *text) {
   mju_error_s("%s", text);
 }
 
+/* What to do about a warning; "": nothing that is known. */
+static const char *remedy(const char *text) {
+  bool full = strstr(text, "nconmax") || strstr(text, "njmax");
+  return full ? " Until there is room, contacts are left out, and things sink into each other: "
+                "write "
+                "<size nconmax=\"…\" njmax=\"…\"/> into the model of the arena or a robot."
+              : "";
+}
+
 /* A diverging world can warn thousands of times a second: the first ten are said, then the 100th,
  * 1000th and so on. */
 static void say_warning(const char *text) {
   unsigned count = atomic_fetch_add(&warning_count, 1) + 1;
   unsigned power = 1;
   while (power < count && power < 1000000000u) power *= 10;
-  if (count <= 10 || power == count) tt_log_warning("physics: %s (warning %u)", text, count);
+  if (count <= 10 || power == count)
+    tt_log_warning("physics: %s%s (warning %u)", text, remedy(text), count);
 }
 
 static void on_warning(const char *text) {

@@ -1,4 +1,5 @@
 /* Tests of loading: composing, names, third-party models, what is refused. */
+#include "base/log.h"
 #include "engine/mujoco/physics_internal.h"
 #include "engine/mujoco/physics_testing.h"
 
@@ -148,6 +149,51 @@ static void third_party_models_load_and_step(void **state) {
     if (info->axis_count <= 256 && info->actuator_count <= 64) step(p, &in, 20);
     tt_physics_free(p);
   }
+}
+
+static void keep_last(void *context, tt_log_level level, const char *text) {
+  (void)level;
+  snprintf(context, 300, "%s", text);
+}
+
+static void a_robots_own_floor_that_is_another_is_said_to_be_left_out(void **state) {
+  (void)state;
+  const char *const floors[] = {"", "pos='0 0 -1'", "euler='0 20 0'"};
+  for (int i = 0; i < 3; i++) {
+    char path[] = "/tmp/tether-test-XXXXXX.xml", said[300] = "";
+    FILE *f = fdopen(mkstemps(path, 4), "w");
+    fprintf(f,
+            "<mujoco><worldbody><geom type='plane' size='5 5 1' %s/><body pos='0 0 1'><freejoint/>"
+            "<geom size='.1'/></body></worldbody></mujoco>",
+            floors[i]);
+    fclose(f);
+    tt_log_divert(keep_last, said);
+    tt_physics_free(load_robot(path, NULL, 1000));
+    tt_log_divert(NULL, NULL);
+    assert_int_equal(strstr(said, "its own floor") != NULL, i > 0);
+    remove(path);
+  }
+}
+
+/* A hundred boxes touch the floor in four points each. */
+static void there_is_room_for_all_that_lies_on_the_floor(void **state) {
+  (void)state;
+  char path[] = "/tmp/tether-test-XXXXXX.xml";
+  FILE *f = fdopen(mkstemps(path, 4), "w");
+  fputs("<mujoco><worldbody><geom type='plane' size='50 50 1'/>", f);
+  for (int i = 0; i < 100; i++)
+    fprintf(f, "<body pos='%g %g .1'><freejoint/><geom type='box' size='.1 .1 .1'/></body>",
+            i % 10 * .4, i / 10 * .4);
+  fputs("</worldbody></mujoco>", f);
+  fclose(f);
+  tt_physics *p = load_robot(NULL, path, 1000);
+  inputs in = {0};
+  step(p, &in, 50);
+  assert_int_equal(p->data->ncon, 400);
+  assert_int_equal(p->data->warning[mjWARN_CONTACTFULL].number, 0);
+  assert_int_equal(p->data->warning[mjWARN_CNSTRFULL].number, 0);
+  tt_physics_free(p);
+  remove(path);
 }
 
 /* MuJoCo's own guess of the stack goes with the square of the rows: 1.4 GB here, where the model says that 8 MB do. */
@@ -458,6 +504,8 @@ int main(void) {
       cmocka_unit_test(copies_compose),
       cmocka_unit_test(masses_survive),
       cmocka_unit_test(third_party_models_load_and_step),
+      cmocka_unit_test(a_robots_own_floor_that_is_another_is_said_to_be_left_out),
+      cmocka_unit_test(there_is_room_for_all_that_lies_on_the_floor),
       cmocka_unit_test(many_rows_do_not_ask_for_a_huge_stack),
       cmocka_unit_test(urdf_keeps_base_and_efforts),
       cmocka_unit_test(urdf_joints_move_through_their_range),
