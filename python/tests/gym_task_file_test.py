@@ -168,6 +168,17 @@ class TaskFiles(unittest.TestCase):
                 return
         self.fail("the end did not come")
 
+    def test_the_change_of_what_compares_actions(self):
+        env = self.env(GOOD.replace("  way:", "  jerk: {norm: {difference: [action, action_before]}}\n  way:")
+                       .replace("  - {square: way}", "  - {change: jerk}\n  - {change: action_before, weight: 100}"))
+        for _ in range(2):  # an episode after another one, too
+            env.reset(seed=0)
+            actions, jerk = [0, 0, 0.1, 0.5, 0.2, 0.9], 0.0
+            for two_before, before, action in zip(actions, actions[1:], actions[2:]):
+                _, reward, *_ = env.step(np.array([action]))
+                grown, jerk = abs(action - before) - jerk, abs(action - before)
+                self.assertAlmostEqual(reward, grown + 100 * (before - two_before), places=12)
+
     def test_values_of_the_models_are_drawn_for_each_episode(self):
         path = "models.gripper.bodies.forearm.mass"
         env = self.env(GOOD + f"randomize: {{{path}: [3, 5]}}\n")

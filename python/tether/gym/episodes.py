@@ -87,7 +87,7 @@ class Episodes:
             for name, goal in start.goals.items():
                 self._goal(name, len(goal))[i] = goal
         frame.before[rows] = frame.signals[rows]
-        frame.action[rows] = frame.action_before[rows] = 0
+        frame.action[rows] = frame.action_before[rows] = frame.action_two_before[rows] = 0
         frame.steps[rows] = 0
         frame.fresh[:] = mask
         self.ended[rows] = False
@@ -138,6 +138,7 @@ class Episodes:
     def step(self, actions: Any, begin: Flags, random: Sequence[np.random.Generator]) -> None:
         """One action in every row. Rows of `begin` ignore theirs and begin an episode instead."""
         frame, task = self.frame, self.task
+        frame.action_two_before[:] = frame.action_before
         frame.action_before[:] = frame.action
         np.clip(actions, -1, 1, out=frame.action)
         self._values[:, :len(self._source)] = self._middle + self._half * frame.action[:, self._source]

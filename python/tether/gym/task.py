@@ -54,7 +54,8 @@ class Frame:
         self.before: Floats = np.zeros_like(self.signals)  #: those of the step before; after a reset the same
         self.goals: dict[str, Floats] = {}  #: [K, n] SI, drawn at the beginning of each episode
         self.action: Floats = np.zeros((count, action_size))  #: [K, n] -1 … 1; 0 after a reset
-        self.action_before: Floats = np.zeros_like(self.action)
+        self.action_before: Floats = np.zeros_like(self.action)  #: that of the step before; 0 after a reset
+        self.action_two_before: Floats = np.zeros_like(self.action)  #: that of two steps before; 0 after a reset
         self.steps: NDArray[np.int64] = np.zeros(count, np.int64)  #: actions since the reset
         self.fresh: Flags = np.ones(count, np.bool_)  #: whether it was just reset
         self.memory: dict[str, Any] = {}  #: what a task keeps from one step to the next

@@ -352,16 +352,17 @@ class FileTask(Task):
 
     def sense(self, frame: Frame) -> None:
         """What is known now and, for what is rewarded by its change, before; quantities are computed when they are asked for."""
-        now = self._values(frame, frame.signals, frame.action)
+        now = self._values(frame, frame.signals, frame.action, frame.action_before)
         memory = frame.memory
-        memory["before"] = self._values(frame, frame.before, frame.action_before) if self.looks_back else now
+        memory["before"] = (self._values(frame, frame.before, frame.action_before, frame.action_two_before) if self.looks_back
+                            else now)
         memory["now"] = now
         memory["ends"] = {end.name: end.test(now) for end in self.end_list}
 
-    def _values(self, frame: Frame, signals: Floats, action: Floats) -> Values:
+    def _values(self, frame: Frame, signals: Floats, action: Floats, action_before: Floats) -> Values:
         values = Lazy(self.quantities)
         values.update({name: signals[:, i:i + 1] for name, i in frame.columns.items()})
-        values.update(frame.goals, action=action, action_before=frame.action_before)
+        values.update(frame.goals, action=action, action_before=action_before)
         return values
 
     def observe(self, frame: Frame) -> Floats:
