@@ -149,6 +149,34 @@ class Own(unittest.TestCase):
         for count, threads in ((3, 3), (4, 2), (7, 1), (7, 3)):
             self.assertEqual(run(count, threads), first, f"{count} environments on {threads} threads")
 
+    def test_actions_of_one_are_the_bounds_to_the_bit(self):
+        class Servo(tether.gym.Task):
+            """Bounds that are the command's own at one end, and no sums of binary fractions."""
+
+            scene = "xrp"
+            substeps = 2
+            actions = [tether.gym.Action(["arm_servo"], -1.5, 1.5708)]
+            signals = ["command:arm_servo"]
+            observed = [tether.gym.Observed("servo", -2, 2)]
+
+            def observe(self, frame):
+                return frame.signals.copy()
+
+            def reward(self, frame):
+                return frame.signals[:, 0]
+
+        task = Servo()
+        for low, high in ((-1.5, 1.5708), (1.5708, -1.5), (-1.5708, 0.5), (0.5, -1.5708), (-0.3, 1.3), (0.9, 1.3)):
+            with self.subTest(f"{low} {high}"):
+                task.actions = [tether.gym.Action(["arm_servo"], low, high)]
+                envs = tether.gym.VectorEnv(task, 4, threads=1)
+                envs.reset(seed=0)
+                _, rewards, _, truncations, infos = envs.step(np.array([[-1], [1], [np.nextafter(1, 0)], [-7]]))
+                self.assertNotIn("failure", infos)
+                self.assertEqual(rewards[[0, 1, 3]].tolist(), [low, high, low])
+                self.assertTrue(min(low, high) <= rewards[2] <= max(low, high))
+                envs.close()
+
     def test_env_is_a_row(self):
         envs, env = tether.gym.make_vec(QUICK, 4, threads=2), tether.gym.make(QUICK)
         rows, infos = envs.reset(seed=30)

@@ -60,6 +60,18 @@ class Episodes:
         self._source = np.array([i for i, _ in columns], np.intp)
         self._middle = np.array([(action.low + action.high) / 2 for _, action in columns])
         self._half = np.array([(action.high - action.low) / 2 for _, action in columns])
+        self._first = np.array([action.low for _, action in columns])
+        self._second = np.array([action.high for _, action in columns])
+
+    def _commanded(self, actions: Floats) -> Floats:
+        """What actions ask of each command: the bounds themselves at -1 and 1, and nothing beyond them, whatever rounding does; they may
+        be the command's own, outside of which a simulation fails."""
+        taken = actions[:, self._source]
+        values: Floats = self._middle + self._half * taken
+        np.clip(values, np.minimum(self._first, self._second), np.maximum(self._first, self._second), out=values)
+        np.copyto(values, self._first, where=taken == -1)
+        np.copyto(values, self._second, where=taken == 1)
+        return values
 
     # --- the beginning of episodes ---
 
@@ -141,7 +153,7 @@ class Episodes:
         frame.action_two_before[:] = frame.action_before
         frame.action_before[:] = frame.action
         np.clip(actions, -1, 1, out=frame.action)
-        self._values[:, :len(self._source)] = self._middle + self._half * frame.action[:, self._source]
+        self._values[:, :len(self._source)] = self._commanded(frame.action)
         task.drive(self._values[:, :len(self._source)], frame)
         signals = self.batch.step(self._values, steps=task.substeps)
         frame.before[:] = frame.signals

@@ -30,7 +30,7 @@ class Range(NamedTuple):
     high: list[float]
 
     def draw(self, rng: np.random.Generator) -> list[float]:
-        return [float(a + (b - a) * rng.random()) for a, b in zip(self.low, self.high)]
+        return [min(float(a + (b - a) * rng.random()), b) for a, b in zip(self.low, self.high)]
 
 
 def read_range(item: Item) -> tuple[float, float]:
