@@ -4,9 +4,11 @@
 The stand-in (standin/gymnasium) raises for every rule that is broken; its SyncVectorEnv, which steps single environments in a loop,
 says bit for bit what our VectorEnv has to give.
 """
+import collections
 import math
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import unittest
@@ -239,13 +241,79 @@ class Own(unittest.TestCase):
         for task.where, call, error in (("start", envs.reset, ZeroDivisionError), ("observe", envs.reset, ValueError),
                                         ("reward", lambda: envs.step(np.zeros((3, 1))), ZeroDivisionError),
                                         ("observe", lambda: envs.step(np.zeros((3, 1))), ValueError)):
-            with self.assertRaisesRegex(error, "'angle' of environment 0 is NaN" if task.where == "observe" else ""):
-                call()
+            with self.subTest(f"{task.where} {call}"):
+                with self.assertRaisesRegex(error, "'angle' of environment 0 is NaN" if task.where == "observe" else ""):
+                    call()
+            where, task.where = task.where, ""
+            if where != "start":  # where nothing had begun, the old episodes go on
+                with self.assertRaises(tether.gym.ResetNeeded):
+                    envs.step(np.zeros((3, 1)))
+                envs.reset()
         task.where = ""
         np.testing.assert_array_equal(envs.reset(seed=2)[0], fresh.reset(seed=2)[0])
         for _ in range(9):
             for one, other in zip(envs.step(np.full((3, 1), 0.5))[:4], fresh.step(np.full((3, 1), 0.5))[:4]):
                 np.testing.assert_array_equal(one, other)
+
+    def test_nothing_goes_on_from_a_reset_that_broke_off(self):
+        class Stop(Exception):
+            """What a signal's handler raises, as that of Ctrl-C raises KeyboardInterrupt."""
+
+        class Long(Counter):
+            """Its warm-up never ends by itself where it is `endless`, and asks for what no command allows where it is `wrong`."""
+
+            endless, wrong, drawn = False, False, 0
+
+            def start(self, rng):
+                start = super().start(rng)
+                self.drawn += 1
+                if self.wrong and self.drawn == 2:  # one went through
+                    start.commands = {"swivel.velocity": 1e9}
+                if self.endless:
+                    start.commands, start.steps = Armed(start.commands), 10**12
+                return start
+
+        class Armed(collections.UserDict):
+            """Commands that send the signal when the warm-up asks for them."""
+
+            def keys(self):
+                signal.setitimer(signal.ITIMER_REAL, 0.001)
+                return super().keys()
+
+        def handle(*_):
+            raise Stop
+
+        old = signal.signal(signal.SIGALRM, handle)
+        self.addCleanup(signal.signal, signal.SIGALRM, old)
+        task, zero = Long(), np.zeros((3, 1))
+        envs, fresh = tether.gym.VectorEnv(task, 3, threads=1), tether.gym.VectorEnv(Counter(), 3, threads=1)
+        env = tether.gym.Env(task)
+        for name, error in (("endless", Stop), ("wrong", tether.InvalidError)):
+            with self.subTest(name):
+                envs.reset(seed=1)
+                envs.step(zero)
+                setattr(task, name, True)
+                task.drawn = 0
+                with self.assertRaises(error):
+                    envs.reset(seed=5)
+                setattr(task, name, False)
+                for _ in range(2):
+                    with self.assertRaisesRegex(tether.gym.ResetNeeded, "call reset"):
+                        envs.step(zero)
+                with self.assertRaisesRegex(ValueError, "no episode is under way in 1, 2; reset these environments, too"):
+                    envs.reset(options={"reset_mask": np.array([True, False, False])})
+                np.testing.assert_array_equal(envs.reset(seed=2)[0], fresh.reset(seed=2)[0])
+                for one, other in zip(envs.step(zero)[:4], fresh.step(zero)[:4]):
+                    np.testing.assert_array_equal(one, other)
+                env.reset(seed=1)
+                env.step(zero[0])
+                setattr(task, name, True)
+                task.drawn = 1
+                with self.assertRaises(error):
+                    env.reset(seed=5)
+                setattr(task, name, False)
+                with self.assertRaisesRegex(tether.gym.ResetNeeded, "call reset"):
+                    env.step(zero[0])
 
     def test_what_a_task_says_has_a_row_an_environment(self):
         """NumPy would give all of them the same."""

@@ -56,8 +56,9 @@ class Env(interface.Env):
         """
         episodes = self._open()
         values = episodes.checked(action, self.action_space.shape)
+        episodes.check_begun()
         if episodes.ended[0]:
-            raise interface.ResetNeeded("step: no episode is under way; call reset() first")
+            raise interface.ResetNeeded("step: the episode has ended; call reset() first")
         episodes.step(values[None], self._none, [self.np_random])
         return (episodes.observation[0].copy(), float(episodes.reward[0]), bool(episodes.terminated[0]),
                 bool(episodes.truncated[0]), self._info(episodes))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import tether
 from tether.gym import terms
 from tether.gym.document import TaskError, nearest
-from tether.gym.interface import Box
+from tether.gym.interface import Box, ResetNeeded
 from tether.gym.task import Flags, Floats, Frame, Start, Task
 
 
@@ -41,6 +41,7 @@ class Episodes:
         self.terminated: Flags = np.zeros(count, np.bool_)
         self.truncated: Flags = np.zeros(count, np.bool_)
         self.ended: Flags = np.ones(count, np.bool_)  #: these have to be reset before they can go on
+        self.begun: Flags = np.zeros(count, np.bool_)  #: false before the first reset, and after a call that broke off in its middle
         self.observation_space = Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
         self.action_space = Box(-1.0, 1.0, (len(task.actions),), np.float32)
 
@@ -79,6 +80,12 @@ class Episodes:
         """Begins an episode in each row of `mask`, with chance from that row's generator, and observes all rows."""
         self._begin(mask, random, goals or {})
         self._observe()
+        self.begun |= mask
+
+    def check_begun(self) -> None:
+        """Raises ResetNeeded where no step can go on: no reset came yet, or a reset or a step ended halfway by an error or Ctrl-C."""
+        if not self.begun.all():
+            raise ResetNeeded("step: no episode is under way; call reset() first")
 
     def _begin(self, mask: Flags, random: Sequence[np.random.Generator], goals: Mapping[str, Any]) -> None:
         rows = [int(i) for i in np.flatnonzero(mask)]
@@ -88,6 +95,8 @@ class Episodes:
             seeds[i], self._keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
             starts[i] = self.task.start(random[i])
             starts[i].goals.update({name: self._given(name, goal, i, starts[i].goals) for name, goal in goals.items()})
+        self.begun[rows] = False  # until all of it is done
+        self.ended[rows] = True
         for i, start in starts.items():
             self._set_values(i, start.values)
         signals = self.batch.reset(mask=mask, seeds=seeds)
@@ -156,6 +165,7 @@ class Episodes:
         self._values[:, :len(self._source)] = self._commanded(frame.action)
         task.drive(self._values[:, :len(self._source)], frame)
         signals = self.batch.step(self._values, steps=task.substeps)
+        self.begun[:] = False  # until all of what follows is done: nobody was told of this step
         frame.before[:] = frame.signals
         frame.signals[:] = signals
         frame.steps += 1
@@ -173,6 +183,7 @@ class Episodes:
         np.logical_and(terminated, ~(fresh | failed), out=self.terminated)
         np.logical_and(truncated | failed | (frame.steps >= self.max_steps), ~fresh, out=self.truncated)
         np.logical_or(self.terminated, self.truncated, out=self.ended)
+        self.begun[:] = True
 
     def _told(self, what: str, values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """What a task says of each environment. NumPy would take another shape for all of them alike."""

@@ -41,7 +41,6 @@ class VectorEnv(interface.VectorEnv):
         self.observation_space = interface.batch_space(self.single_observation_space, num_envs)
         self.action_space = interface.batch_space(self.single_action_space, num_envs)
         self._random: list[np.random.Generator] = []
-        self._begun = False
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None,
               options: dict[str, Any] | None = None) -> tuple[Observations, dict[str, Any]]:
@@ -62,7 +61,6 @@ class VectorEnv(interface.VectorEnv):
                 if seeds[i] is not None:
                     self._random[i] = interface.np_random(seeds[i])[0]
         self._episodes.reset(mask, self._random, given.get("goals"))
-        self._begun = True
         return self._mine(self._episodes.observation), self._infos()
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -80,16 +78,16 @@ class VectorEnv(interface.VectorEnv):
         flags = np.asarray(mask)
         if flags.shape != (self.num_envs,) or flags.dtype != np.bool_ or not flags.any():
             raise ValueError(f"options: reset_mask: {self.num_envs} flags, at least one set, are expected")
-        if not self._begun and not flags.all():
-            raise ValueError("options: reset_mask: the first reset is of all environments")
+        idle = np.flatnonzero(~self._episodes.begun & ~flags)
+        if idle.size:
+            raise ValueError(f"options: reset_mask: no episode is under way in {', '.join(map(str, idle))}; reset these environments, too")
         return flags
 
     def step(self, actions: Any) -> Step:
         """One action each, [num_envs, n]; observations [num_envs, n], rewards, terminations, truncations [num_envs], infos."""
         self._check_open()
-        if not self._begun:
-            raise interface.ResetNeeded("step: no episode is under way; call reset() first")
         episodes = self._episodes
+        episodes.check_begun()
         values = episodes.checked(actions, self.action_space.shape)
         episodes.step(values, episodes.ended.copy(), self._random)
         return (self._mine(episodes.observation), self._mine(episodes.reward), self._mine(episodes.terminated),
