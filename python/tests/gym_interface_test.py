@@ -221,6 +221,43 @@ class Own(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 envs.reset(options=options)
 
+    def test_a_reset_that_is_refused_changes_nothing(self):
+        refused = [{"options": {"goals": {"targt": [1, 2, 3]}}}, {"seed": 5, "options": {"goals": {"target": [1, 2]}}}]
+        zero = np.zeros((3, 2))
+        envs, twin = (tether.gym.VectorEnv(QUICK, 3, threads=1) for _ in range(2))
+        for one in (envs, twin):
+            one.reset(seed=0)
+        for arguments in (*refused, {"seed": [5, -1, 2]}):
+            with self.assertRaises(ValueError):
+                envs.reset(**arguments)
+            self.assertEqual(envs.np_random_seed, twin.np_random_seed)
+        for _ in range(12):  # over ends, and the beginning of the next episodes
+            for one, other in zip(envs.step(zero)[:4], twin.step(zero)[:4]):
+                np.testing.assert_array_equal(one, other)
+        env, twin = (tether.gym.Env(QUICK) for _ in range(2))
+        for one in (env, twin):
+            one.reset(seed=0)
+        for arguments in (*refused, {"seed": -1}):
+            with self.assertRaises(ValueError):
+                env.reset(**arguments)
+            self.assertEqual(env.np_random_seed, twin.np_random_seed)
+        np.testing.assert_array_equal(env.step(zero[0])[0], twin.step(zero[0])[0])
+        np.testing.assert_array_equal(env.reset()[0], twin.reset()[0])
+        env.reset(seed=7)
+        self.assertEqual(env.np_random_seed, 7)
+
+    def test_options_do_not_change_what_a_task_begins_with(self):
+        class Same(Counter):
+            begin = tether.gym.Start(goals={"wanted": [0.5]})
+
+            def start(self, rng):
+                return self.begin
+
+        envs = tether.gym.VectorEnv(Same(), 3, threads=1)
+        for options, wanted in ((None, [0.5] * 3), ({"goals": {"wanted": [[0.1], [0.2], [0.3]]}}, [0.1, 0.2, 0.3]), (None, [0.5] * 3)):
+            np.testing.assert_allclose(envs.reset(seed=0, options=options)[0][:, 1], wanted, rtol=1e-6)
+        self.assertEqual(Same.begin.goals, {"wanted": [0.5]})
+
     def test_a_task_that_fails_in_the_middle(self):
         """What a task raises reaches the caller, and the environment goes on after a reset as if nothing had been."""
         class Failing(Counter):

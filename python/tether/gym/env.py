@@ -43,9 +43,13 @@ class Env(interface.Env):
         seed: of `np_random`, from which everything is drawn; None: goes on with the generator that is there.
         options: {"goals": {name: numbers}} instead of drawn ones, SI.
         """
-        super().reset(seed=seed)
         episodes = self._open()
-        episodes.reset(self._all, [self.np_random], checked_options(options, ("goals",)).get("goals"))
+        random = self.np_random if seed is None else interface.np_random(seed)[0]
+        drawn = episodes.draw(self._all, [random], checked_options(options, ("goals",)).get("goals"))
+        super().reset(seed=seed)
+        if seed is not None:
+            self.np_random.bit_generator.state = random.bit_generator.state
+        episodes.reset(drawn)
         return episodes.observation[0].copy(), self._info(episodes)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

@@ -4,7 +4,8 @@ All of a step is one call of the batch and arithmetic on arrays. Python visits s
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,14 @@ from tether.gym import terms
 from tether.gym.document import TaskError, nearest
 from tether.gym.interface import Box, ResetNeeded
 from tether.gym.task import Flags, Floats, Frame, Start, Task
+
+
+class Drawn(NamedTuple):
+    """All chance of the episodes that are about to begin."""
+
+    seeds: NDArray[np.uint64]  #: [K] of the simulations; of other rows 0
+    keys: NDArray[np.uint64]  #: [K] of the noise
+    starts: dict[int, Start]  #: by row
 
 
 class Episodes:
@@ -76,30 +85,45 @@ class Episodes:
 
     # --- the beginning of episodes ---
 
-    def reset(self, mask: Flags, random: Sequence[np.random.Generator], goals: Mapping[str, Any] | None = None) -> None:
-        """Begins an episode in each row of `mask`, with chance from that row's generator, and observes all rows."""
-        self._begin(mask, random, goals or {})
+    def draw(self, mask: Flags, random: Sequence[np.random.Generator], goals: Mapping[str, Any] | None = None) -> Drawn:
+        """What episodes begin with in each row of `mask`, with chance from that row's generator. What is refused changes nothing: the
+        generators are then as they were."""
+        rows = [int(i) for i in np.flatnonzero(mask)]
+        drawn = Drawn(np.zeros(self.count, np.uint64), np.zeros(self.count, np.uint64), {})
+        states = [random[i].bit_generator.state for i in rows]
+        try:
+            for i in rows:
+                drawn.seeds[i], drawn.keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
+                start = self.task.start(random[i])
+                given = {name: self._given(name, goal, i, start.goals) for name, goal in (goals or {}).items()}
+                drawn.starts[i] = replace(start, goals={**start.goals, **given})  # the task may give the same Start again
+        except BaseException:
+            for i, state in zip(rows, states):
+                random[i].bit_generator.state = state
+            raise
+        return drawn
+
+    def reset(self, drawn: Drawn) -> None:
+        """Begins the episodes that were drawn, and observes all rows."""
+        self._begin(drawn)
         self._observe()
-        self.begun |= mask
+        self.begun[list(drawn.starts)] = True
 
     def check_begun(self) -> None:
         """Raises ResetNeeded where no step can go on: no reset came yet, or a reset or a step ended halfway by an error or Ctrl-C."""
         if not self.begun.all():
             raise ResetNeeded("step: no episode is under way; call reset() first")
 
-    def _begin(self, mask: Flags, random: Sequence[np.random.Generator], goals: Mapping[str, Any]) -> None:
-        rows = [int(i) for i in np.flatnonzero(mask)]
-        seeds = np.zeros(self.count, np.uint64)
-        starts: dict[int, Start] = {}
-        for i in rows:
-            seeds[i], self._keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
-            starts[i] = self.task.start(random[i])
-            starts[i].goals.update({name: self._given(name, goal, i, starts[i].goals) for name, goal in goals.items()})
+    def _begin(self, drawn: Drawn) -> None:
+        rows, starts = list(drawn.starts), drawn.starts
+        mask: Flags = np.zeros(self.count, np.bool_)
+        mask[rows] = True
         self.begun[rows] = False  # until all of it is done
         self.ended[rows] = True
+        self._keys[rows] = drawn.keys[rows]
         for i, start in starts.items():
             self._set_values(i, start.values)
-        signals = self.batch.reset(mask=mask, seeds=seeds)
+        signals = self.batch.reset(mask=mask, seeds=drawn.seeds)
         frame = self.frame
         frame.signals[rows] = signals[rows]
         for i, start in starts.items():
@@ -159,6 +183,7 @@ class Episodes:
     def step(self, actions: Any, begin: Flags, random: Sequence[np.random.Generator]) -> None:
         """One action in every row. Rows of `begin` ignore theirs and begin an episode instead."""
         frame, task = self.frame, self.task
+        drawn = self.draw(begin, random) if begin.any() else None
         frame.action_two_before[:] = frame.action_before
         frame.action_before[:] = frame.action
         np.clip(actions, -1, 1, out=frame.action)
@@ -170,8 +195,8 @@ class Episodes:
         frame.signals[:] = signals
         frame.steps += 1
         frame.fresh[:] = False
-        if begin.any():
-            self._begin(begin, random, {})
+        if drawn is not None:
+            self._begin(drawn)
         self._observe()
         fresh = frame.fresh
         self.reward[:] = self._told("reward", task.reward(frame), ())

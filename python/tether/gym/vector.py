@@ -53,14 +53,15 @@ class VectorEnv(interface.VectorEnv):
         given = checked_options(options, ("goals", "reset_mask"))
         mask = self._mask(given.get("reset_mask"))
         seeds = self._seeds(seed)
-        super().reset(seed=next((one for one in seeds if one is not None), None))
-        if not self._random:
-            self._random = [interface.np_random(one)[0] for one in seeds]
-        else:
+        random = list(self._random) or [interface.np_random(one)[0] for one in seeds]
+        if self._random:
             for i in np.flatnonzero(mask):
                 if seeds[i] is not None:
-                    self._random[i] = interface.np_random(seeds[i])[0]
-        self._episodes.reset(mask, self._random, given.get("goals"))
+                    random[i] = interface.np_random(seeds[i])[0]
+        drawn = self._episodes.draw(mask, random, given.get("goals"))
+        super().reset(seed=next((one for one in seeds if one is not None), None))
+        self._random = random
+        self._episodes.reset(drawn)
         return self._mine(self._episodes.observation), self._infos()
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
