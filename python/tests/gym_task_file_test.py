@@ -100,8 +100,13 @@ WRONG = [
     ("above: 50", "above: 50, below: 3", r":16: ends\[0\]: one of the keys below, above is expected, not below and above"),
     ("above: 50", "above: 50, truncates: yes", r":16: ends\[0\].truncates: 'yes' is neither true nor false"),
     ("ends:", "start: {steps: 3, commands: {base.velocity: [0, 1]}}\nends:", r":15: start.commands: 'base.velocity' is no command of an action"),
+    ("ends:", "start: {steps: 3, commands: {swivle.velocity: [0, 1]}}\nends:", r":15: start.commands: .*; did you mean 'swivel.velocity'\?"),
+    ("ends:", "start: {steps: 3, commands: {base.velocity: [0, 1]}}\nheld: {base.velocity: 1}\nends:", r":15: start.commands: 'base.velocity' is held; only"),
+    ("ends:", "start: {steps: 3, commands: {swivel.velocity: [0, 1e9]}}\nends:", r":15: start.commands.swivel.velocity: .*1e\+?09 is out of its range"),
+    ("ends:", "start: {steps: 3, commands: {swivel.velocity: [-1e9, 0]}}\nends:", r":15: start.commands.swivel.velocity: .*1e\+?09 is out of its range"),
     ("ends:", "randomize: {models.gripper.bodies.forarm.mass: [1, 2]}\nends:", r":15: randomize.models.gripper.bodies.forarm.mass: .*forearm"),
     ("ends:", "randomize: {models.gripper.bodies.forearm.mass: [-1, 2]}\nends:", r":15: randomize.models.gripper.bodies.forearm.mass: .*-1"),
+    ("ends:", "randomize: {models.gripper.bodies.forearm.friction: [-1, 1]}\nends:", r":15: randomize.models.gripper.bodies.forearm.friction: .*: -0.5 is out of its range; give 0 to"),
     ("ends:", "info: [hnd]\nends:", r":15: info\[0\]: there is no quantity 'hnd' up to here; did you mean 'hand'\?"),
 ]
 
@@ -125,6 +130,10 @@ class TaskFiles(unittest.TestCase):
                 with self.assertRaises(tether.gym.TaskError) as raised:
                     self.env(GOOD.replace(old, new))
                 self.assertRegex(str(raised.exception), re.escape(str(self.file)) + said if said.startswith(":") else said)
+
+    def test_a_wrong_command_is_told_where_it_stands(self):
+        with self.assertRaisesRegex(tether.gym.TaskError, r":5: actions\[0\].command: .*'swivel.velocity'"):
+            self.env(GOOD.replace("swivel.velocity", "swivle.velocity") + "start: {steps: 3, commands: {swivel.velocity: [0, 1]}}\n")
 
     def test_no_file_no_yaml(self):
         for text, said in (("", "empty"), ("- 1", "keys with values are expected"), ("a: b: c", ":1: ")):

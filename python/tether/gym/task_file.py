@@ -297,15 +297,14 @@ class FileTask(Task):
 
     def _read_start(self, keys: Keys) -> None:
         self.start_steps, self.start_commands = 0, {}
+        self._start_items: dict[str, Item] = {}
         item = keys.get("start")
         if item is not None:
             entry = Keys(item, ("steps", "commands"), required=("steps", "commands"))
             self.start_steps = entry.integer("steps", 0, least=1)
             for name, command in entry.mapping("commands").items():
-                if name not in self._commands:
-                    raise command.key.fail(f"'{name}' is no command of an action{nearest(name, self._commands)}")
                 low, high = read_range(command)
-                self.start_commands[name] = Range([low], [high])
+                self.start_commands[name], self._start_items[name] = Range([low], [high]), command
 
         self.random_values: dict[str, Range] = {}
         self._paths: dict[str, Item] = {}
@@ -332,10 +331,14 @@ class FileTask(Task):
                 self._try(self._commands[name], sim.apply, {name: action.high})
         for name, value in self.held.items():
             self._try(self._commands[name], sim.apply, {name: value})
-
+        driven = [name for action in self.actions for name in action.commands]
+        for name, item in self._start_items.items():  # after the actions: a name that is wrong there is told there
+            if name not in driven:
+                raise item.key.fail(f"'{name}' is held; only commands of actions are expected" if name in self.held else
+                                    f"'{name}' is no command of an action{nearest(name, driven)}")
+            self._try_range(item, sim.apply, name, self.start_commands[name])
         for path, bounds in self.random_values.items():
-            self._try(self._paths[path], sim.set_values, {path: bounds.low[0]})
-            self._try(self._paths[path], sim.set_values, {path: bounds.high[0]})
+            self._try_range(self._paths[path], sim.set_values, path, bounds)
 
     @staticmethod
     def _try(item: Item, call: Callable[[Any], Any], argument: Any) -> None:
@@ -343,6 +346,13 @@ class FileTask(Task):
             call(argument)
         except tether.Error as error:
             raise item.fail(str(error)) from None
+
+    def _try_range(self, item: Item, call: Callable[[Any], Any], name: str, bounds: Range) -> None:
+        """Both bounds, and what lies ever nearer to them: a value may be allowed alone, as -1 for what the model says."""
+        low, high = bounds.low[0], bounds.high[0]
+        parts = [0.5**i for i in range(1, 40)]
+        for value in (low, high, *(low + (high - low) * part for part in parts), *(high - (high - low) * part for part in parts)):
+            self._try(item, call, {name: value})
 
     def start(self, rng: np.random.Generator) -> Start:
         return Start(goals={name: goal.draw(rng) for name, goal in self.goals.items()},
