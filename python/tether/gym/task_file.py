@@ -75,7 +75,8 @@ class FileTask(Task):
         self.description = keys.text("description")
         self.scene_item = keys["scene"]
         self.scene = self._scene(self.scene_item.text())
-        self.settings = {path: value.text() for path, value in keys.mapping("settings").items()}
+        self._setting_items = keys.mapping("settings")
+        self.settings = {path: value.text() for path, value in self._setting_items.items()}
         self.substeps = keys.integer("substeps", 1, least=1)
         self.max_steps = keys.integer("max_steps", 1000, least=1)
         self._signals: dict[str, Item] = {}
@@ -316,9 +317,15 @@ class FileTask(Task):
 
     def load_scene(self) -> tether.Scene:
         try:
-            return super().load_scene()
+            scene = super().load_scene()
+            scene.sim().close()  # which alone knows values of the models
+            return scene
         except tether.Error as error:
-            raise self.scene_item.fail(str(error)) from error
+            text = str(error)
+            for path, item in self._setting_items.items():
+                if text.startswith(f"--set {path}: "):  # as the command line has it
+                    raise item.fail(text[len(f"--set {path}: "):]) from error
+            raise self.scene_item.fail(text) from error
 
     def check(self, sim: tether.Sim) -> None:
         for name, item in self._signals.items():
