@@ -140,6 +140,18 @@ class TaskFiles(unittest.TestCase):
         with self.assertRaisesRegex(tether.gym.TaskError, r":5: actions\[0\].command: .*'swivel.velocity'"):
             self.env(GOOD.replace("swivel.velocity", "swivle.velocity") + "start: {steps: 3, commands: {swivel.velocity: [0, 1]}}\n")
 
+    def test_signals_whose_names_have_no_dot(self):
+        env = self.env(GOOD.replace("scene: gripper", "scene: frc2011-sensors").replace("swivel.velocity", "left_wheel.velocity").replace("hand.", "chassis.")
+                       .replace("observations:", "  slips: {join: [slip, real_time_factor, 'command:grip']}\nobservations:")
+                       + "info: [slip, slips]\n")
+        _, info = env.reset(seed=0)
+        read = env._episodes.batch.sims[0].read(["slip", "real_time_factor", "command:grip"])
+        self.assertEqual((info["slip"], info["slips"].tolist()), (read[0], read.tolist()))
+        with self.assertRaisesRegex(tether.gym.TaskError, r":9: quantities.hand\[0\]: there is no quantity 'real_time_facto' up to here; did you mean 'real_time_factor'"):
+            self.env(GOOD.replace("hand.x", "real_time_facto"))
+        with self.assertRaisesRegex(tether.gym.TaskError, r":9: quantities.hand\[0\]: there is no quantity 'later' up to here"):
+            self.env(GOOD.replace("hand.x", "later").replace("observations:", "  later: {norm: way}\nobservations:"))
+
     def test_no_file_no_yaml(self):
         for text, said in (("", "empty"), ("- 1", "keys with values are expected"), ("a: b: c", ":1: ")):
             with self.assertRaisesRegex(tether.gym.TaskError, said):

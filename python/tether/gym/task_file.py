@@ -19,6 +19,7 @@ TASKS = os.path.join(os.path.dirname(__file__), "tasks")  #: of the ready ones
 KEYS = ("description", "scene", "settings", "substeps", "max_steps", "actions", "held", "goals", "quantities", "observations",
         "rewards", "ends", "start", "randomize", "info")
 OPERATIONS = ("join", "difference", "sum", "norm", "scale", "absolute", "take", "point", "into")
+EVERYWHERE = ("time", "step", "match_time")  #: signals without a dot that every scene has
 DEPTH = 20  #: of operations in each other: an alias that holds itself ends here
 REWARDS = ("value", "change", "square", "near", "end", "each_step")
 
@@ -80,6 +81,7 @@ class FileTask(Task):
         self.substeps = keys.integer("substeps", 1, least=1)
         self.max_steps = keys.integer("max_steps", 1000, least=1)
         self._signals: dict[str, Item] = {}
+        self._plain: frozenset[str] | None = None
         self._commands: dict[str, Item] = {}
         self._read_actions(keys)
         self.goals = {name: self._goal(name, item) for name, item in keys.mapping("goals").items()}
@@ -202,10 +204,19 @@ class FileTask(Task):
     def _named(self, item: Item) -> tuple[Quantity, int]:
         name = item.text()
         if name not in self.widths:
-            if "." not in name and name not in ("time", "step", "match_time"):
-                raise item.fail(f"there is no quantity '{name}' up to here{nearest(name, self.widths)}")
+            if "." not in name and name not in EVERYWHERE:
+                plain = self._plain_signals()
+                if name not in plain:
+                    raise item.fail(f"there is no quantity '{name}' up to here{nearest(name, [*self.widths, *plain])}")
             self._signals.setdefault(name, item)
         return lambda values: values[name], self.widths.get(name, 1)
+
+    def _plain_signals(self) -> frozenset[str]:
+        """The scene's signals without a dot, sensors above all. The scene is loaded for them only where a file names one."""
+        if self._plain is None:
+            with self.load_scene() as scene, scene.sim() as sim:
+                self._plain = frozenset(item.name for item in sim.signal_items if "." not in item.name)
+        return self._plain
 
     def _joined(self, item: Item) -> tuple[Quantity, int]:
         parts = [self.quantity(part) for part in item.items()]
