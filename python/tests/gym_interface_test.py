@@ -402,6 +402,11 @@ class Own(unittest.TestCase):
                            (lambda: tether.gym.Env("reech"), "did you mean 'reach'")):
             with self.assertRaisesRegex(ValueError, text):
                 call()
+        class Twice(Counter):
+            held = {"swivel.velocity": 1}
+
+        with self.assertRaisesRegex(tether.gym.TaskError, "command 'swivel.velocity' is driven twice"):
+            tether.gym.Env(Twice())
         envs.close()
         envs.close()
         with self.assertRaises(RuntimeError):

@@ -112,6 +112,8 @@ WRONG = [
     ("ends:", "randomize: {models.gripper.bodies.forarm.mass: [1, 2]}\nends:", r":15: randomize.models.gripper.bodies.forarm.mass: .*forearm"),
     ("ends:", "randomize: {models.gripper.bodies.forearm.mass: [-1, 2]}\nends:", r":15: randomize.models.gripper.bodies.forearm.mass: .*-1"),
     ("ends:", "randomize: {models.gripper.bodies.forearm.friction: [-1, 1]}\nends:", r":15: randomize.models.gripper.bodies.forearm.friction: .*: -0.5 is out of its range; give 0 to"),
+    ("ends:", "info: [off]\nends:", r":15: info\[0\]: 'off' can't be in infos, which have an end under 'off'; give it another name"),
+    ("{name: off, ", "{name: failure, ", r":16: ends\[0\].name: 'failure' can't be in infos, which have why a simulation failed under 'failure'"),
     ("ends:", "info: [hnd]\nends:", r":15: info\[0\]: there is no quantity 'hnd' up to here; did you mean 'hand'\?"),
 ]
 
@@ -151,6 +153,14 @@ class TaskFiles(unittest.TestCase):
             self.env(GOOD.replace("hand.x", "real_time_facto"))
         with self.assertRaisesRegex(tether.gym.TaskError, r":9: quantities.hand\[0\]: there is no quantity 'later' up to here"):
             self.env(GOOD.replace("hand.x", "later").replace("observations:", "  later: {norm: way}\nobservations:"))
+
+    def test_infos_have_all_that_they_show(self):
+        for names, told in ((("angle", "_angle"), "have a quantity under '_angle'|have whose 'angle' it is under '_angle'"),
+                            (("failure",), "have why"), (("_failure",), "have whose that is under '_failure'")):
+            text = GOOD.replace("observations:", "".join(f"  {name}: {{absolute: swivel.position}}\n" for name in names) + "observations:")
+            with self.assertRaisesRegex(tether.gym.TaskError, rf"info\[{len(names) - 1}\]: .*{told}"):
+                self.env(text + f"info: [{', '.join(names)}]\n")
+        self.env(GOOD + "info: [way, way]\n")
 
     def test_no_file_no_yaml(self):
         for text, said in (("", "empty"), ("- 1", "keys with values are expected"), ("a: b: c", ":1: ")):

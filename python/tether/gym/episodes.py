@@ -36,6 +36,9 @@ class Episodes:
         if not isinstance(self.max_steps, (int, np.integer)) or self.max_steps < 1:
             raise ValueError(f"max_episode_steps: {self.max_steps!r}; a whole number of at least 1 is expected")
         self._commands = [name for action in task.actions for name in action.commands] + list(task.held)
+        for name in self._commands:
+            if self._commands.count(name) > 1:
+                raise TaskError(f"command '{name}' is driven twice, by actions or by what is held")
         scene = self._load()
         self.batch = scene.batch(count, commands=self._commands, signals=list(task.signals), threads=threads)
         self._set_up_actions()

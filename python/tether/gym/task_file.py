@@ -95,7 +95,11 @@ class FileTask(Task):
         self.rewards = [self._reward(item) for item in keys.items("rewards")]
         self.looks_back = any("change" in item.pairs() for item in keys.items("rewards"))
         self._read_start(keys)
-        self.shown = {item.text(): self.quantity(item)[0] for item in keys.items("info")}
+        self.shown: dict[str, Quantity] = {}
+        for item in keys.items("info"):
+            if item.text() not in self.shown:
+                self._take_info(item.text(), "a quantity", item)
+                self.shown[item.text()] = self.quantity(item)[0]
         self.signals = list(self._signals)
 
     def _scene(self, text: str) -> str:
@@ -268,12 +272,14 @@ class FileTask(Task):
 
     def _read_ends(self, keys: Keys) -> None:
         self.end_list: list[End] = []
+        self._infos = {"failure": "why a simulation failed", "_failure": "whose that is"}
         for item in keys.items("ends"):
             entry = Keys(item, ("name", "value", "below", "above", "truncates"), required=("name", "value"))
             made, _ = self.quantity(entry["value"], width=1)
             name, side = entry["name"].text(), entry.only(("below", "above"))
             if name in (end.name for end in self.end_list):
                 raise entry["name"].fail(f"'{name}' stands twice")
+            self._take_info(name, "an end", entry["name"])
             test = self._test(made, side == "below", entry[side].number())
             self.end_list.append(End(name, not entry.flag("truncates", False), test))
 
@@ -323,6 +329,13 @@ class FileTask(Task):
         for path, value in keys.mapping("randomize").items():
             low, high = read_range(value)
             self.random_values[path], self._paths[path] = Range([low], [high]), value
+
+    def _take_info(self, name: str, what: str, item: Item) -> None:
+        """Infos have a value under `name`, and whose it is under `_name`; no other may come there."""
+        for key in (name, f"_{name}"):
+            if key in self._infos:
+                raise item.fail(f"'{name}' can't be in infos, which have {self._infos[key]} under '{key}'; give it another name")
+        self._infos.update({name: what, f"_{name}": f"whose '{name}' it is"})
 
     # --- what a task does ---
 
