@@ -11,9 +11,10 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
-import built  # noqa: F401
+import built
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -125,6 +126,19 @@ class Strict(unittest.TestCase):
         check_env(gymnasium.make("tests/Quick-v3"), steps=9)
         check_vector_env(gymnasium.make_vec("tests/Quick-v3", num_envs=3), steps=20)
 
+    def test_register_another_file_and_names_of_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "short.yaml"
+            file.write_text(pathlib.Path(QUICK).read_text().replace("max_steps: 9", "max_steps: 2"))
+            tether.gym.register("tests/Other-v0", QUICK)
+            tether.gym.register("tests/Other-v0", file)
+            self.assertEqual(gymnasium.spec("tests/Other-v0").max_episode_steps, 2)
+            self.assertEqual(gymnasium.make("tests/Other-v0").unwrapped.task.file, str(file))
+        gymnasium.register("others/Cart-v0", entry_point="cart:Cart")
+        with self.assertRaisesRegex(ValueError, "'others/Cart-v0' is registered for an environment that is not of tether.gym; choose another name"):
+            tether.gym.register("others/Cart-v0", QUICK)
+        self.assertEqual(gymnasium.spec("others/Cart-v0").entry_point, "cart:Cart")
+
 
 class Own(unittest.TestCase):
     """What holds with and without Gymnasium."""
@@ -135,6 +149,30 @@ class Own(unittest.TestCase):
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("test_vector_env_is_what_a_loop_over_envs_gives (__main__.Strict", done.stderr)
+
+    def test_paths_mean_what_they_meant(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(QUICK).read_text()
+            (pathlib.Path(folder) / "named").mkdir()
+            (pathlib.Path(folder) / "named/gripper").mkdir()  # hides no shipped scene
+            (pathlib.Path(folder) / "named/task.yaml").write_text(text)
+            scene = (built.ROOT / "scenes/gripper.yaml").read_text()
+            (pathlib.Path(folder) / "own.yaml").write_text(scene)
+            (pathlib.Path(folder) / "beside.yaml").write_text(text.replace("scene: gripper", "scene: own.yaml"))
+            os.chdir(folder)
+            tasks = [tether.gym.load_task(path) for path in ("beside.yaml", "./named/task.yaml", pathlib.Path("beside.yaml"))]
+            tether.gym.register("tests/Here-v0", "beside.yaml")
+            os.chdir("/")
+            first = tether.gym.Env(QUICK).reset(seed=3)[0].tobytes()
+            for task in (*tasks, pathlib.Path(folder) / "beside.yaml"):
+                self.assertEqual(tether.gym.Env(task).reset(seed=3)[0].tobytes(), first)
+            self.assertEqual(tether.gym.make("tests/Here-v0").reset(seed=3)[0].tobytes(), first)
+            if WITH_STANDIN:
+                self.assertEqual(gymnasium.make("tests/Here-v0").reset(seed=3)[0].tobytes(), first)
+        for path in ("./none.yaml", pathlib.Path("none")):
+            with self.assertRaisesRegex(tether.gym.TaskError, "none.*: No such file"):
+                tether.gym.register("tests/None-v0", path)
 
     def test_bits_do_not_depend_on_number_or_threads(self):
         def run(count, threads):

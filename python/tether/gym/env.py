@@ -1,6 +1,7 @@
 """One environment, as Gymnasium's `Env`."""
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ class Env(interface.Env):
 
     metadata: dict[str, Any] = {"render_modes": []}
 
-    def __init__(self, task: Task | str, *, render_mode: str | None = None, max_episode_steps: int | None = None) -> None:
+    def __init__(self, task: Task | str | os.PathLike[str], *, render_mode: str | None = None,
+                 max_episode_steps: int | None = None) -> None:
         check_render_mode(render_mode)
         self.render_mode = None
         self.task = resolved(task, load_task)

@@ -4,6 +4,7 @@ All of a step is one call of the batch and arithmetic on arrays. Python visits s
 """
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
@@ -264,11 +265,11 @@ def _mapping(what: str, given: Any) -> Mapping[str, Any]:
     return given
 
 
-def resolved(task: Task | str, load: Callable[[str], Task]) -> Task:
+def resolved(task: Task | str | os.PathLike[str], load: Callable[[str | os.PathLike[str]], Task]) -> Task:
     """A task, by its file or name where a text is given."""
     if isinstance(task, Task):
         return task
-    if isinstance(task, str):
+    if isinstance(task, (str, os.PathLike)):
         return load(task)
     raise TaskError(f"task: {task!r}; a Task, the path of a task file, or the name of a ready task is expected")
 

@@ -69,10 +69,10 @@ class End:
 class FileTask(Task):
     """A task that a file describes."""
 
-    def __init__(self, file: str) -> None:
-        keys = Keys(read(file), KEYS, required=("scene", "actions", "observations", "rewards"))
-        self.file = file
-        self.name = os.path.splitext(os.path.basename(file))[0]
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self.file = os.fspath(file)
+        keys = Keys(read(self.file), KEYS, required=("scene", "actions", "observations", "rewards"))
+        self.name = os.path.splitext(os.path.basename(self.file))[0]
         self.description = keys.text("description")
         self.scene_item = keys["scene"]
         self.scene = self._scene(self.scene_item.text())
@@ -103,9 +103,9 @@ class FileTask(Task):
         self.signals = list(self._signals)
 
     def _scene(self, text: str) -> str:
-        """A path is relative to the file; a bare name is a shipped scene's."""
-        beside = os.path.join(os.path.dirname(self.file), text)
-        return beside if os.sep in text or os.path.exists(beside) else text
+        """A path is relative to the file; a bare name that is no file beside it is a shipped scene's."""
+        beside = os.path.join(os.path.dirname(os.path.abspath(self.file)), text)  # the current folder may be another one later
+        return beside if os.sep in text or os.path.isfile(beside) else text
 
     # --- what the file says ---
 
@@ -434,9 +434,15 @@ class FileTask(Task):
         return found
 
 
-def load_task(name: str) -> FileTask:
+def is_file(name: str | os.PathLike[str]) -> bool:
+    """Whether it is the path of a task file; else it is a ready task's name."""
+    return not isinstance(name, str) or os.sep in name or name.endswith((".yaml", ".yml"))
+
+
+def load_task(name: str | os.PathLike[str]) -> FileTask:
     """The task of a file, or the ready one of that name: reach, drive, crawl. Raises TaskError."""
-    if os.sep not in name and not name.endswith((".yaml", ".yml")):
+    if not is_file(name):
+        name = os.fspath(name)
         known = sorted(file[:-5] for file in os.listdir(TASKS) if file.endswith(".yaml"))
         if name not in known:
             raise TaskError(f"there is no task '{name}'{nearest(name, known) or '; there are ' + ', '.join(known)}")

@@ -1,6 +1,7 @@
 """Many environments in one batch, as Gymnasium's `VectorEnv`."""
 from __future__ import annotations
 
+import os
 from typing import Any, Sequence
 
 import numpy as np
@@ -27,7 +28,7 @@ class VectorEnv(interface.VectorEnv):
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": interface.AutoresetMode.NEXT_STEP}
 
-    def __init__(self, task: Task | str, num_envs: int = 1, *, threads: int = 0, copy: bool = True,
+    def __init__(self, task: Task | str | os.PathLike[str], num_envs: int = 1, *, threads: int = 0, copy: bool = True,
                  render_mode: str | None = None, max_episode_steps: int | None = None) -> None:
         self.closed = True  # until there is something to close
         check_render_mode(render_mode)

@@ -46,6 +46,12 @@ class VectorEnv:
             self._np_random, self._np_random_seed = seeding.np_random()
         return self._np_random
 
+    @property
+    def np_random_seed(self):
+        if self._np_random_seed is None:
+            self._np_random, self._np_random_seed = seeding.np_random()
+        return self._np_random_seed
+
     def __del__(self):
         if not getattr(self, "closed", True):
             self.close()
