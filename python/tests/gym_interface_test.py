@@ -150,6 +150,32 @@ class Own(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("test_vector_env_is_what_a_loop_over_envs_gives (__main__.Strict", done.stderr)
 
+    def test_runs_are_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [os.path.join(folder, f"{i}.wpilog") for i in range(2)]
+            envs, env = tether.gym.VectorEnv(QUICK, 3, threads=1), tether.gym.Env(QUICK)
+            envs.sims[2].record(files[0])
+            env.sim.record(files[1])
+            envs.reset(seed=0)
+            env.reset(seed=2)
+            for _ in range(12):  # over an end
+                _, _, terminated, truncated, _ = env.step(np.full(2, 0.3))
+                if terminated or truncated:
+                    env.reset()
+                envs.step(np.full((3, 2), 0.3))
+            self.assertEqual(env.sim.bodies[1].name, envs.sims[0].bodies[1].name)
+            kept = env.sim
+            envs.close()
+            env.close()
+            with self.assertRaises(tether.ClosedError):
+                kept.step(1)
+            for file in files:
+                done = subprocess.run([built.BUILD / "tether", "verify", file], capture_output=True, text=True, check=False, env=built.ENVIRONMENT)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for get in (lambda: envs.sims, lambda: env.sim):
+            with self.assertRaisesRegex(RuntimeError, "is closed"):
+                get()
+
     def test_paths_mean_what_they_meant(self):
         self.addCleanup(os.chdir, os.getcwd())
         with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import tether
 from tether.gym import interface
 from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved
 from tether.gym.task import Task
@@ -82,8 +83,13 @@ class Env(interface.Env):
             raise RuntimeError("the environment is closed; make another one")
         return self._episodes
 
+    @property
+    def sim(self) -> tether.Sim:
+        """The simulation: to be looked at, and recorded (`env.sim.record("run.wpilog")`). What steps or changes it changes the episode."""
+        return self._open().batch.sims[0]
+
     def close(self) -> None:
-        """Frees the simulation. May be called again."""
+        """Frees the simulation, and ends its recording. May be called again."""
         if self._episodes is not None:
             self._episodes.close()
         self._episodes = None

@@ -4,6 +4,7 @@ All of a step is one call of the batch and arithmetic on arrays. Python visits s
 """
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
@@ -246,7 +247,11 @@ class Episodes:
         return values
 
     def close(self) -> None:
-        self.batch.close()
+        """Ends all recordings, also where somebody keeps a simulation, and frees the batch."""
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.batch.close)
+            for sim in self.batch.sims:
+                stack.callback(sim.close)
 
 
 def checked_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> Mapping[str, Any]:
@@ -276,4 +281,4 @@ def resolved(task: Task | str | os.PathLike[str], load: Callable[[str | os.PathL
 
 def check_render_mode(mode: str | None) -> None:
     if mode is not None:
-        raise ValueError(f"render_mode: '{mode}'; there are none: record a run and show it with `tether replay`")
+        raise ValueError(f"render_mode: '{mode}'; there are none: record a run with env.sim.record(…), and show it with `tether replay`")

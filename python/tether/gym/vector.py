@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+import tether
 from tether.gym import interface
 from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved
 from tether.gym.task import Flags, Floats, Task
@@ -110,6 +111,13 @@ class VectorEnv(interface.VectorEnv):
             for i, why in failures.items():
                 infos["failure"][i], infos["_failure"][i] = why, True
         return infos
+
+    @property
+    def sims(self) -> tuple[tether.Sim, ...]:
+        """The simulation of each environment: to be looked at, and recorded (`envs.sims[2].record("run.wpilog")`). What steps or changes
+        one changes its episode."""
+        self._check_open()
+        return self._episodes.batch.sims
 
     def _check_open(self) -> None:
         if self.closed:
