@@ -446,7 +446,38 @@ class Own(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 envs.step(np.zeros((3, 1)))
 
+    def test_seeds_are_python_s_or_numpy_s(self):
+        envs = tether.gym.VectorEnv(QUICK, np.int64(3), threads=1)
+        first = envs.reset(seed=4)[0].tobytes()
+        for seed in (np.int64(4), np.array(4), [4, 5, 6], (4, 5, 6), np.array([4, 5, 6]), range(4, 7)):
+            self.assertEqual(envs.reset(seed=seed)[0].tobytes(), first, seed)
+
+    def test_an_action_that_is_ignored_may_be_anything(self):
+        envs, twin = (tether.gym.VectorEnv(QUICK, 3, threads=1) for _ in range(2))
+        for one in (envs, twin):
+            one.reset(seed=0)
+            one.step(np.zeros((3, 2)))
+            one.reset(options={"reset_mask": np.array([False, True, False])})  # it ends later than the others
+        ended, odd = np.zeros(3, bool), 0
+        for _ in range(24):
+            action = np.zeros((3, 2))
+            expected = twin.step(action)
+            action[ended] = [[np.nan, np.inf]]
+            odd += ended.any() and not ended.all()
+            for one, other in zip(envs.step(action)[:4], expected):
+                np.testing.assert_array_equal(one, other)
+            ended = expected[2] | expected[3]
+            if not ended.all():
+                action[np.argmin(ended)] = np.nan
+                with self.assertRaisesRegex(ValueError, "is not finite; nothing was stepped"):
+                    envs.step(action)
+        self.assertGreater(odd, 0)
+
     def test_wrong_arguments(self):
+        class Begins(Counter):
+            def start(self, rng):
+                return None
+
         envs = tether.gym.VectorEnv(QUICK, 3)
         with self.assertRaises(tether.gym.ResetNeeded):
             envs.step(np.zeros((3, 2)))
@@ -457,8 +488,20 @@ class Own(unittest.TestCase):
                            (lambda: envs.reset(options=5), "options: 5; a dictionary"),
                            (lambda: envs.reset(options={"goals": 5}), "options: goals: 5; a dictionary"),
                            (lambda: tether.gym.make("reach").reset(options={"goals": {"target": "far"}}), "target: 3 finite numbers"),
+                           (lambda: envs.step("ab"), r"action: 'ab'; numbers are expected, in the shape \(3, 2\)"),
+                           (lambda: envs.reset(seed=1.5), "seed: 1.5; a whole number of at least 0"),
+                           (lambda: envs.reset(seed=True), "seed: True; a whole number"),
+                           (lambda: envs.reset(seed="abc"), "seed: 'abc'; a whole number"),
+                           (lambda: envs.reset(seed=[0, 1.5, 2]), r"seed\[1\]: 1.5; a whole number"),
+                           (lambda: envs.reset(seed=np.array([0.5, 1.5, 2.5])), r"seed\[0\]: .*0.5.*; a whole number"),
+                           (lambda: tether.gym.Env(QUICK).reset(seed=True), "seed: True; a whole number"),
+                           (lambda: tether.gym.Env(QUICK).reset(seed=1.5), "seed: 1.5; a whole number"),
                            (lambda: tether.gym.VectorEnv(QUICK, 0), "num_envs: 0"),
-                           (lambda: tether.gym.VectorEnv(QUICK, 1.5), "count: 1.5"),
+                           (lambda: tether.gym.VectorEnv(QUICK, 1.5), "num_envs: 1.5; a whole number of at least 1"),
+                           (lambda: tether.gym.VectorEnv(QUICK, "8"), "num_envs: '8'; a whole number"),
+                           (lambda: tether.gym.VectorEnv(QUICK, True), "num_envs: True; a whole number"),
+                           (lambda: tether.gym.Env(QUICK, max_episode_steps=True), "max_episode_steps: True"),
+                           (lambda: tether.gym.Env(Begins()).reset(), "start: None; a Start is expected"),
                            (lambda: tether.gym.Env(QUICK, max_episode_steps=0), "max_episode_steps: 0"),
                            (lambda: tether.gym.Env(QUICK, max_episode_steps=1.5), "max_episode_steps: 1.5"),
                            (lambda: tether.gym.Env(QUICK, render_mode="human"), "render_mode"),

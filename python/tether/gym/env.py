@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import tether
 from tether.gym import interface
-from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved
+from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved, whole
 from tether.gym.task import Task
 from tether.gym.task_file import load_task
 
@@ -47,6 +47,7 @@ class Env(interface.Env):
         options: {"goals": {name: numbers}} instead of drawn ones, SI.
         """
         episodes = self._open()
+        seed = None if seed is None else whole("seed", seed, 0)
         random = self.np_random if seed is None else interface.np_random(seed)[0]
         drawn = episodes.draw(self._all, [random], checked_options(options, ("goals",)).get("goals"))
         super().reset(seed=seed)

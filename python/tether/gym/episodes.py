@@ -5,6 +5,7 @@ All of a step is one call of the batch and arithmetic on arrays. Python visits s
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 from dataclasses import replace
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
@@ -31,12 +32,8 @@ class Episodes:
     """`count` episodes of `task`, on `threads` threads (0: as many as processors)."""
 
     def __init__(self, task: Task, count: int, threads: int, max_steps: int | None) -> None:
-        if count < 1:
-            raise ValueError(f"num_envs: {count}; at least 1 is expected")
-        self.task, self.count = task, count
-        self.max_steps = task.max_steps if max_steps is None else max_steps
-        if not isinstance(self.max_steps, (int, np.integer)) or self.max_steps < 1:
-            raise ValueError(f"max_episode_steps: {self.max_steps!r}; a whole number of at least 1 is expected")
+        self.task, self.count = task, whole("num_envs", count, 1)
+        self.max_steps = whole("max_episode_steps", task.max_steps if max_steps is None else max_steps, 1)
         self._commands = [name for action in task.actions for name in action.commands] + list(task.held)
         for name in self._commands:
             if self._commands.count(name) > 1:
@@ -100,6 +97,8 @@ class Episodes:
             for i in rows:
                 drawn.seeds[i], drawn.keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
                 start = self.task.start(random[i])
+                if not isinstance(start, Start):
+                    raise ValueError(f"start: {start!r}; a Start is expected")
                 given = {name: self._given(name, goal, i, start.goals) for name, goal in (goals or {}).items()}
                 drawn.starts[i] = replace(start, goals={**start.goals, **given})  # the task may give the same Start again
         except BaseException:
@@ -237,11 +236,16 @@ class Episodes:
         failed = np.asarray(self.batch.failed, np.bool_) & ~self.frame.fresh
         return {int(i): str(self.batch.failure(int(i))) for i in np.flatnonzero(failed)} if failed.any() else {}
 
-    def checked(self, actions: Any, shape: tuple[int, ...]) -> Floats:
-        """Actions as numbers. Raises ValueError: not of that shape, or not finite."""
-        values = np.asarray(actions, np.float64)
+    def checked(self, actions: Any, shape: tuple[int, ...], ignored: Flags | None = None) -> Floats:
+        """Actions as numbers; rows that are ignored may have any. Raises ValueError: not of that shape, or not finite."""
+        try:
+            values = np.asarray(actions, np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"action: {actions!r}; numbers are expected, in the shape {shape}") from None
         if values.shape != shape:
             raise ValueError(f"action: shape {values.shape}; {shape} is expected")
+        if ignored is not None and ignored.any():
+            values = np.where(ignored[:, None] & ~np.isfinite(values), 0, values)
         if not np.isfinite(values).all():
             raise ValueError(f"action: {np.argwhere(~np.isfinite(values))[0].tolist()} is not finite; nothing was stepped")
         return values
@@ -252,6 +256,17 @@ class Episodes:
             stack.callback(self.batch.close)
             for sim in self.batch.sims:
                 stack.callback(sim.close)
+
+
+def whole(what: str, given: Any, least: int) -> int:
+    """A whole number of Python's or NumPy's, no flag."""
+    try:
+        number = None if isinstance(given, (bool, np.bool_)) else int(operator.index(given))
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        raise ValueError(f"{what}: {given!r}; a whole number of at least {least} is expected")
+    return number
 
 
 def checked_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import tether
 from tether.gym import interface
-from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved
+from tether.gym.episodes import Episodes, check_render_mode, checked_options, resolved, whole
 from tether.gym.task import Flags, Floats, Task
 from tether.gym.task_file import load_task
 
@@ -37,11 +37,11 @@ class VectorEnv(interface.VectorEnv):
         self.task = resolved(task, load_task)
         self._episodes = Episodes(self.task, num_envs, threads, max_episode_steps)
         self.closed = False
-        self.num_envs, self.copy = num_envs, copy
+        self.num_envs, self.copy = self._episodes.count, copy
         self.single_observation_space = self._episodes.observation_space
         self.single_action_space = self._episodes.action_space
-        self.observation_space = interface.batch_space(self.single_observation_space, num_envs)
-        self.action_space = interface.batch_space(self.single_action_space, num_envs)
+        self.observation_space = interface.batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = interface.batch_space(self.single_action_space, self.num_envs)
         self._random: list[np.random.Generator] = []
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None,
@@ -69,11 +69,13 @@ class VectorEnv(interface.VectorEnv):
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(f"seed: {len(seed)} given; one for each of {self.num_envs} environments is expected")
-        return [None if one is None else int(one) for one in seed]
+        given: Any = seed
+        if not isinstance(given, (Sequence, np.ndarray)) or np.ndim(given) == 0:
+            first = whole("seed", given, 0)
+            return [first + i for i in range(self.num_envs)]
+        if len(given) != self.num_envs:
+            raise ValueError(f"seed: {len(given)} given; one for each of {self.num_envs} environments is expected")
+        return [None if one is None else whole(f"seed[{i}]", one, 0) for i, one in enumerate(given)]
 
     def _mask(self, mask: Any) -> Flags:
         if mask is None:
@@ -91,7 +93,7 @@ class VectorEnv(interface.VectorEnv):
         self._check_open()
         episodes = self._episodes
         episodes.check_begun()
-        values = episodes.checked(actions, self.action_space.shape)
+        values = episodes.checked(actions, self.action_space.shape, episodes.ended)
         episodes.step(values, episodes.ended.copy(), self._random)
         return (self._mine(episodes.observation), self._mine(episodes.reward), self._mine(episodes.terminated),
                 self._mine(episodes.truncated), self._infos())
