@@ -5,9 +5,11 @@ The stand-in (standin/gymnasium) raises for every rule that is broken; its SyncV
 says bit for bit what our VectorEnv has to give.
 """
 import collections
+import copy
 import math
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -175,6 +177,14 @@ class Own(unittest.TestCase):
         for get in (lambda: envs.sims, lambda: env.sim):
             with self.assertRaisesRegex(RuntimeError, "is closed"):
                 get()
+
+    def test_pickles_and_copies_are_refused(self):
+        for make in (tether.gym.Env, tether.gym.VectorEnv):
+            one = make(QUICK)
+            for use in (pickle.dumps, copy.copy, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, f"a tether.gym.{make.__name__} can't be pickled or copied: make another one"):
+                    use(one)
+            one.close()
 
     def test_paths_mean_what_they_meant(self):
         self.addCleanup(os.chdir, os.getcwd())

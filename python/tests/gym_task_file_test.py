@@ -264,6 +264,12 @@ class TaskFiles(unittest.TestCase):
         with self.assertRaisesRegex(tether.gym.TaskError, "nested more than 20 deep"):
             self.env(GOOD.replace("[hand.x, hand.y, hand.z]", "&a [*a]"))
 
+    def test_aliases_of_aliases(self):
+        lists = ["swivel.position", "*a0", "*a1", "*a2", "*a3", "*a4", "*a5"]
+        lines = "".join(f"  a{i}: &a{i} [{', '.join([part] * 9)}]\n" for i, part in enumerate(lists))
+        with self.assertRaisesRegex(tether.gym.TaskError, r": quantities.a4\[.*: more than 10000 values in one file"):
+            self.env(GOOD.replace("quantities:\n", "quantities:\n" + lines))
+
     def test_every_key_is_in_the_page(self):
         for key in (*task_file.KEYS, *task_file.OPERATIONS, *task_file.REWARDS):
             self.assertRegex(PAGE, rf"(?m)^\| (?:`\w+`, )*`{key}`", key)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,9 @@ class Env(interface.Env):
         for why in episodes.failures().values():
             info["failure"] = why
         return info
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a tether.gym.Env can't be pickled or copied: make another one, of the task's name or file")
 
     def _open(self) -> Episodes:
         if self._episodes is None:

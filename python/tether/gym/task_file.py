@@ -21,6 +21,7 @@ KEYS = ("description", "scene", "settings", "substeps", "max_steps", "actions", 
 OPERATIONS = ("join", "difference", "sum", "norm", "scale", "absolute", "take", "point", "into")
 EVERYWHERE = ("time", "step", "match_time")  #: signals without a dot that every scene has
 DEPTH = 20  #: of operations in each other: an alias that holds itself ends here
+MOST = 10_000  #: values in a file: aliases of aliases say a lot in few bytes
 REWARDS = ("value", "change", "square", "near", "end", "each_step")
 
 
@@ -82,6 +83,7 @@ class FileTask(Task):
         self.max_steps = keys.integer("max_steps", 1000, least=1)
         self._signals: dict[str, Item] = {}
         self._plain: frozenset[str] | None = None
+        self._operations = 0
         self._commands: dict[str, Item] = {}
         self._read_actions(keys)
         self.goals = {name: self._goal(name, item) for name, item in keys.mapping("goals").items()}
@@ -164,6 +166,9 @@ class FileTask(Task):
     def _any_quantity(self, item: Item) -> tuple[Quantity, int]:
         if item.path.count("[") + item.path.count(".") > DEPTH:
             raise item.fail(f"nested more than {DEPTH} deep")
+        self._operations += 1
+        if self._operations > MOST:
+            raise item.fail(f"more than {MOST} values in one file, those of aliases counted each time")
         if item.is_text:
             return self._named(item)
         if item.is_list:

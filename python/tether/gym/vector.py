@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, NoReturn, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +120,9 @@ class VectorEnv(interface.VectorEnv):
         one changes its episode."""
         self._check_open()
         return self._episodes.batch.sims
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a tether.gym.VectorEnv can't be pickled or copied: make another one, of the task's name or file")
 
     def _check_open(self) -> None:
         if self.closed:
