@@ -33,9 +33,13 @@ static char *beside(const char *folder, const char *id, const char *ending) {
 }
 
 /* A plain file, not a link to one. */
+static bool look_at_file(const char *path, struct stat *about) {
+  return path && lstat(path, about) == 0 && S_ISREG(about->st_mode);
+}
+
 static bool is_file(const char *path) {
   struct stat about;
-  return path && lstat(path, &about) == 0 && S_ISREG(about.st_mode);
+  return look_at_file(path, &about);
 }
 
 /* ---- which file a run is ---- */
@@ -67,11 +71,13 @@ static bool is_id(const char *id) {
 static bool look_at(const char *folder, const char *name, tt_kept_run *run) {
   *run = (tt_kept_run){.id = strdup(name), .elsewhere = ends_with(name, ELSEWHERE)};
   char *path = beside(folder, name, "");
+  struct stat about;
   if (run->id && run->elsewhere) run->id[strlen(name) - strlen(ELSEWHERE)] = 0;
-  bool known = run->id && is_id(run->id) && is_file(path);
+  bool known = run->id && is_id(run->id) && look_at_file(path, &about);
   if (known) {
     char *pin = beside(folder, run->id, PINNED);
     run->pinned = is_file(pin);
+    run->written_ns = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec;
     free(pin);
     run->path = run->elsewhere ? read_marker(path) : strdup(path);
     run->beside = beside(folder, run->id, "");
@@ -108,6 +114,14 @@ static int newest_first(const void *a, const void *b) {
     snprintf(names[i], sizeof names[i], "%.*s", (int)(strlen(runs[i]->id) - strlen(TT_RUN_ENDING)),
              runs[i]->id);
   return strverscmp(names[1], names[0]);
+}
+
+/* Names follow the clock and its zone, which may be set back. So what makes room goes by the time of the file; see
+ * tt_kept_run_is_newest(). */
+static int last_written_first(const void *a, const void *b) {
+  const tt_kept_run *one = a, *other = b;
+  if (one->written_ns != other->written_ns) return one->written_ns < other->written_ns ? 1 : -1;
+  return newest_first(a, b);
 }
 
 static tt_status take_in(tt_kept_runs *runs, const char *folder, const char *name, bool missing) {
@@ -230,6 +244,17 @@ tt_status tt_kept_run_remove(const char *folder, const char *id, tt_error *error
   return status == TT_OK ? remove_run(folder, id, error) : status;
 }
 
+/* Of what lies in the folder: the log, or the marker of one elsewhere. */
+static void set_time(const tt_kept_run *run, int64_t ns) {
+  const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = ns % 1000000000};
+  const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, time};
+  char *path = NULL;
+  if (asprintf(&path, "%s%s", run->beside, run->elsewhere ? ELSEWHERE : "") < 0) return;
+  if (utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0)
+    tt_log_debug("record: %s: its time can't be set: %s", path, strerror(errno));
+  free(path);
+}
+
 static uint64_t size_beside(const char *folder, const char *id, const char *ending) {
   struct stat about;
   char *path = beside(folder, id, ending);
@@ -242,6 +267,24 @@ static uint64_t size_of(const char *folder, const tt_kept_run *run) {
   struct stat about;
   uint64_t size = run->path && stat(run->path, &about) == 0 ? (uint64_t)about.st_size : 0;
   return size + size_beside(folder, run->id, INDEX) + size_beside(folder, run->id, TT_RUN_OVERVIEW);
+}
+
+void tt_kept_run_is_newest(const char *folder, const char *path) {
+  tt_kept_runs runs;
+  struct stat file;
+  const tt_kept_run *newest = NULL;
+  int64_t last = INT64_MIN;
+  if (stat(path, &file) != 0) return;
+  tt_status status = list(folder, true, &runs);
+  for (size_t i = 0; status == TT_OK && i < runs.count; i++) {
+    const tt_kept_run *run = &runs.runs[i];
+    if (!newest && run->path && is_same(run->path, &file))
+      newest = run;
+    else if (run->written_ns > last)
+      last = run->written_ns;
+  }
+  if (newest && newest->written_ns <= last) set_time(newest, last + 1000000000);
+  tt_kept_runs_free(&runs);
 }
 
 static bool must_stay(const tt_kept_run *run) {
@@ -262,6 +305,8 @@ void tt_kept_runs_make_room(const char *folder, uint64_t keep, uint64_t bytes) {
   uint64_t kept[2] = {0}; /* here, elsewhere */
   tt_status status = list(folder, true, &runs);
   uint64_t size = status == TT_OK ? size_of_staying(folder, &runs) : 0;
+  if (status == TT_OK && runs.count)
+    qsort(runs.runs, runs.count, sizeof *runs.runs, last_written_first);
   bool full = false; /* what is older than one that had to go goes, too */
   for (size_t i = 0; status == TT_OK && i < runs.count; i++) {
     const tt_kept_run *run = &runs.runs[i];
@@ -358,5 +403,6 @@ tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *p
   snprintf(line, sizeof line, "%s\n", real);
   tt_status status = write_file(marker, line, error);
   unlink(made); /* the marker has its name now */
+  if (status == TT_OK) tt_kept_run_is_newest(folder, real);
   return status;
 }

@@ -27,6 +27,8 @@ typedef struct tt_kept_run {
   char *beside;
   bool elsewhere; /**< recorded into a file that is not in the folder */
   bool pinned;
+  /** since 1970: when it was last written, of one elsewhere when it was listed */
+  int64_t written_ns;
 } tt_kept_run;
 
 typedef struct tt_kept_runs {
@@ -60,7 +62,10 @@ tt_status tt_kept_runs_claim(const char *folder, const char *scene, char *path, 
 /** Puts the file at `path`, a run of `scene` that begins now, into the list, once. Nothing to do where it lies in the folder. */
 tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *path,
                             tt_error *error);
-/** Removes the oldest until `keep` are left, and as many recorded elsewhere, of which the files stay; and until those in the
+/** Says that the run whose file is `path` was just recorded: where the clock was set back, so that others seem to be newer, its
+ *  file gets a later time than theirs. */
+void tt_kept_run_is_newest(const char *folder, const char *path);
+/** Removes the oldest, by the times of their files, until `keep` are left, and as many recorded elsewhere, of which the files stay; and until those in the
  *  folder take at most `bytes` together, indexes included. The newest stays, and what is still being recorded; what is pinned
  *  stays and is not counted, but takes its bytes. */
 void tt_kept_runs_make_room(const char *folder, uint64_t keep, uint64_t bytes);

@@ -117,7 +117,6 @@ static void test_in_the_folder_is_listed_already(void **state) {
   assert_string_equal(list(in->runs), "mine");
 }
 
-/* Also when the oldest of that second made room meanwhile. */
 /* A file of so many bytes; of one called indexed a quarter of them is in its index, a quarter in its overview. */
 static void make_log(const places *in, const char *name, size_t size) {
   char text[2001], index[100];
@@ -156,6 +155,62 @@ static void test_the_oldest_makes_room_for_bytes(void **state) {
   assert_string_equal(list(in->runs), "2026-01-05 2026-01-01+");
 }
 
+/* `path` as if it had been written then. */
+static void write_then(const char *path, time_t seconds) {
+  const struct timespec times[] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Names are of the clock's zone: the later run may have the earlier name. */
+static void test_the_oldest_by_time_makes_room_not_by_name(void **state) {
+  const places *in = *state;
+  write_then(make_file(in->runs, "2026-11-29T00-46-48-s.wpilog", "x"), 1000);
+  write_then(make_file(in->runs, "2026-11-29T00-46-51-s.wpilog", "x"), 1003);
+  write_then(make_file(in->runs, "2026-11-28T19-46-55-s.wpilog", "x"), 1007);
+  tt_kept_runs_make_room(in->runs, 2, UINT64_MAX);
+  assert_string_equal(list(in->runs), "2026-11-29T00-46-51-s 2026-11-28T19-46-55-s");
+}
+
+/* Also those that follow it stay, as long as any that was recorded before it does. */
+static void test_what_was_just_recorded_stays_though_the_clock_was_set_back(void **state) {
+  const places *in = *state;
+  char name[64], path[512];
+  const time_t ahead = time(NULL) + 1000000;
+  write_then(make_file(in->runs, "2099-01-01.wpilog", "x"), ahead);
+  write_then(make_file(in->runs, "2099-01-02.wpilog", "x"), ahead + 10);
+  for (int i = 1; i <= 4; i++) {
+    snprintf(name, sizeof name, "2026-01-0%d.wpilog", i);
+    snprintf(path, sizeof path, "%s", make_file(in->runs, name, "x"));
+    tt_kept_run_is_newest(in->runs, path);
+    tt_kept_runs_make_room(in->runs, 2, UINT64_MAX);
+    assert_true(exists(in->runs, name));
+    assert_int_equal(exists(in->runs, "2099-01-02.wpilog"), i == 1);
+  }
+  assert_string_equal(list(in->runs), "2026-01-04 2026-01-03");
+}
+
+static void test_what_was_noted_elsewhere_stays_though_the_clock_was_set_back(void **state) {
+  const places *in = *state;
+  char path[512];
+  const time_t ahead = time(NULL) + 1000000;
+  for (int i = 1; i <= 2; i++) {
+    snprintf(path, sizeof path, "%s\n",
+             make_file(in->other, i == 1 ? "1.wpilog" : "2.wpilog", "x"));
+    write_then(
+        make_file(in->runs, i == 1 ? "2099-1.wpilog.elsewhere" : "2099-2.wpilog.elsewhere", path),
+        ahead + i);
+  }
+  const char *file = make_file(in->other, "new.wpilog", "x");
+  assert_int_equal(tt_kept_runs_note(in->runs, "s", file, NULL), TT_OK);
+  tt_kept_runs_make_room(in->runs, 2, UINT64_MAX);
+  assert_false(exists(in->runs, "2099-1.wpilog.elsewhere"));
+  assert_true(exists(in->runs, "2099-2.wpilog.elsewhere"));
+  char id[TT_RUN_ID];
+  tt_kept_run_name(in->runs, file, id);
+  assert_string_not_equal(id, "");
+}
+
+/* Also when the oldest of that second made room meanwhile. */
 static void test_the_newest_of_a_second_is_the_first_of_the_list(void **state) {
   const places *in = *state;
   char path[512], name[200];
@@ -293,6 +348,9 @@ int main(void) {
       TEST(test_in_the_folder_is_listed_already),
       TEST(test_the_newest_of_a_second_is_the_first_of_the_list),
       TEST(test_the_oldest_makes_room),
+      TEST(test_the_oldest_by_time_makes_room_not_by_name),
+      TEST(test_what_was_just_recorded_stays_though_the_clock_was_set_back),
+      TEST(test_what_was_noted_elsewhere_stays_though_the_clock_was_set_back),
       TEST(test_the_oldest_makes_room_for_bytes),
       TEST(test_pinned_and_growing_are_not_removed),
       TEST(test_removing_one_kept_elsewhere_leaves_its_file),

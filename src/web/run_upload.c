@@ -244,6 +244,7 @@ static void keep_upload(void *context, tt_web_answer *answer) {
   if (answer->status != TT_OK) {
     tt_kept_run_remove(from->folder, id, NULL);
   } else if (tt_kept_run_find(from->folder, id, &run)) {
+    tt_kept_run_is_newest(from->folder, path);
     struct json_object *made = tt_run_facts_json(&run, &facts);
     g_string_assign(answer->body, json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));
     json_object_put(made);

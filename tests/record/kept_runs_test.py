@@ -14,6 +14,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 import unittest
 from xml.etree import ElementTree
 
@@ -558,6 +559,24 @@ class Folder(unittest.TestCase):
         done = tether(*common, "--duration", "0.1", "--set", "record.folder_megabytes=1", "--set", "record.megabytes=2")
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"one run may take more than all together", done.stderr)
+
+    def test_a_run_stays_though_others_are_of_a_later_time(self):
+        """They were recorded before the clock was set back."""
+        folder = FOLDER / "clock_set_back"
+        folder.mkdir()
+        ahead = time.time() + 1e6
+        for number in range(2):
+            (folder / f"2099-0{number}.wpilog").touch()
+            os.utime(folder / f"2099-0{number}.wpilog", (ahead + number, ahead + number))
+        before = set(folder.glob("*.wpilog"))
+        for _ in range(2):
+            done = tether("run", ROOT / "tests" / "scenes" / "good" / "one.yaml", "--pace", "fast", "--duration", "0.1", "--no-web",
+                          "--set", f"record.folder={folder}", "--set", "record.keep=2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            now = set(folder.glob("*.wpilog"))
+            self.assertEqual(len(now), 2)
+            self.assertEqual(len(now - before), 1)
+            before = now
 
     def test_the_oldest_make_room_and_a_cap_keeps_the_inputs(self):
         folder = FOLDER / "few"

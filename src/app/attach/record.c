@@ -264,6 +264,7 @@ tt_status tt_record_end(void *self, tt_error *error) {
   kept_run *run = self;
   tt_status status = run->recorder ? tt_recorder_end(run->recorder, error)
                                    : tt_fail(error, TT_FAILED, "%s", run->full.text);
+  if (*run->list) tt_kept_run_is_newest(run->list, run->file); /* whatever its clock said */
   draw(run);
   if (*run->folder)
     tt_kept_runs_make_room(run->folder, run->keep, run->most); /* for its end, too */
