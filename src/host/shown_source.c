@@ -54,13 +54,18 @@ static bool seek(tt_source *source, double time) {
   if (!(time >= 0)) return false;
   double wanted = time / tt_model_timestep(tt_sim_model(self->sim)) + 1e-6;
   uint64_t at = wanted < (double)player->steps ? (uint64_t)wanted : player->steps;
-  self->clock.step = self->clock.total_steps = tick_at(self, at);
+  const uint64_t before = self->clock.total_steps, now = tick_at(self, at);
+  self->clock.step = self->clock.total_steps = now;
   self->clock.epoch++;            /* for those who watch: what follows does not go on from before */
   self->world->ticks_to_make = 0; /* who goes there is to see it, and no tick behind it */
   self->next_event = 0;
   while (self->next_event < player->event_count &&
          player->events[self->next_event].step < self->clock.step)
     self->next_event++;
+  if (now < before) { /* for wires a reset, through which the time of the program goes on */
+    self->world->steps_gone_back += before - now;
+    tt_world_restart_wires(self->world, TT_NO_ROBOT);
+  }
   return true;
 }
 

@@ -205,7 +205,8 @@ void tt_wire_event(tt_wire *wire, const char *format, ...) __attribute__((format
  *  the past, and the present follows at once. */
 bool tt_wire_is_behind(const tt_wire *wire);
 
-/** Asks for a reset of this wire's robot (world, if TT_NO_ROBOT), done before the next step. */
+/** Asks for a reset of this wire's robot (world, if TT_NO_ROBOT), done before the next step. A kept run that is shown goes on, for
+ *  this and the next: it obeys and waits for nobody. */
 void tt_wire_request_reset(tt_wire *wire);
 /** Asks the program to end, done at the end of this tick. `status` becomes its exit status' cause. */
 void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason);

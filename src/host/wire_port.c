@@ -112,6 +112,7 @@ bool tt_wire_is_behind(const tt_wire *wire) {
 
 void tt_wire_request_reset(tt_wire *wire) {
   tt_world *world = wire->world;
+  if (!world->source->is_live) return;
   /* With one robot its reset is the world's: a fresh start in every respect. */
   bool whole = wire->robot == TT_NO_ROBOT || world->model->robot_count == 1;
   tt_sim_ask_reset(world->sim, whole ? TT_NO_ROBOT : wire->robot);
@@ -119,6 +120,7 @@ void tt_wire_request_reset(tt_wire *wire) {
 
 void tt_wire_request_stop(tt_wire *wire, tt_status status, const char *reason) {
   tt_world *world = wire->world;
+  if (!world->source->is_live) return;
   world->quit = true;
   world->quit_status = tt_fail(&world->quit_reason, status, "%s: %s", wire->name, reason);
 }
@@ -129,7 +131,8 @@ double tt_wire_time(const tt_wire *wire) { return wire->world->view->time; }
 
 double tt_wire_run_time(const tt_wire *wire) {
   const tt_world *world = wire->world;
-  return world->spec.time_before + tt_model_time(world->model, world->clock->total_steps);
+  uint64_t steps = world->clock->total_steps + world->steps_gone_back;
+  return world->spec.time_before + tt_model_time(world->model, steps);
 }
 
 uint64_t tt_wire_step(const tt_wire *wire) { return wire->world->clock->step; }

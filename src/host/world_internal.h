@@ -49,7 +49,8 @@ struct tt_world {
   tt_wire_slot *wires;
   int wire_count;
 
-  uint64_t tick; /* never reset */
+  uint64_t tick;            /* never reset */
+  uint64_t steps_gone_back; /* in all, where people went back in a kept run */
   bool paused, stopped;
   uint64_t ticks_to_make; /* while paused */
   bool has_timeouts;      /* some wire has ops->poll */

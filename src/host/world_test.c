@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "app/guests.h"
@@ -459,6 +462,77 @@ static void a_kept_run_is_shown_from_its_beginning_to_its_end(void **state) {
   assert_true(tt_world_paused(in->world));
 }
 
+/* Its wires' peers only look on: whatever they do or don't, it neither begins anew nor ends. */
+static void no_wire_begins_or_ends_a_kept_run(void **state) {
+  testing_world *in = *state;
+  tt_player player = {.show = show_nothing, .steps = 3000};
+  tt_wire *wire = &in->world->wires[0].wire;
+  assert_int_equal(tt_world_set_player(in->world, &player), TT_OK);
+  testing_tick(in, 5);
+  tt_wire_request_reset(wire);
+  tt_wire_request_stop(wire, TT_FAILED, "nobody answers");
+  testing_tick(in, 1);
+  assert_false(tt_world_over(in->world));
+  assert_true(fabs(tt_world_view(in->world)->time - 0.06) < 1e-9);
+}
+
+/* Who goes back in a kept run goes on in the time of the program. */
+static void the_time_of_the_program_goes_on_where_a_kept_run_goes_back(void **state) {
+  testing_world *in = *state;
+  tt_player player = {.show = show_nothing, .steps = 3000};
+  const tt_wire *wire = tt_world_wire_at(in->world, 0);
+  assert_int_equal(tt_world_set_player(in->world, &player), TT_OK);
+  testing_tick(in, 100);
+  testing_post(in, TT_MAIL_SEEK, 0, 0.5);
+  testing_tick(in, 1);
+  assert_true(fabs(tt_wire_time(wire) - 0.51) < 1e-9);
+  assert_true(fabs(tt_wire_run_time(wire) - 1.01) < 1e-9);
+  testing_post(in, TT_MAIL_SEEK, 0, 2); /* ahead */
+  testing_tick(in, 1);
+  assert_true(fabs(tt_wire_run_time(wire) - 2.51) < 1e-9);
+  testing_post(in, TT_MAIL_RESET, TT_NO_ROBOT, 0);
+  testing_tick(in, 1);
+  assert_true(fabs(tt_wire_time(wire) - 0.01) < 1e-9);
+  assert_true(fabs(tt_wire_run_time(wire) - 2.52) < 1e-9);
+}
+
+static int open_peer(char address[32]) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof at;
+  int peer = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(bind(peer, (struct sockaddr *)&at, size), 0);
+  assert_int_equal(getsockname(peer, (struct sockaddr *)&at, &size), 0);
+  snprintf(address, 32, "127.0.0.1:%d", ntohs(at.sin_port));
+  return peer;
+}
+
+/* The newest that came. */
+static float told_time(int peer) {
+  float value = NAN;
+  while (recv(peer, &value, sizeof value, MSG_DONTWAIT) == sizeof value) continue;
+  return value;
+}
+
+static void a_time_that_restarts_does_so_where_a_kept_run_goes_back(void **state) {
+  (void)state;
+  testing_world in;
+  char text[sizeof two_robots + 64], address[32];
+  const char *where = strstr(two_robots, "watchdog: 0,");
+  int peer = open_peer(address);
+  snprintf(text, sizeof text, "%.*stime: restart, peer: '%s', %s", (int)(where - two_robots),
+           two_robots, address, where);
+  testing_open(&in, text);
+  tt_player player = {.show = show_nothing, .steps = 3000};
+  assert_int_equal(tt_world_set_player(in.world, &player), TT_OK);
+  testing_tick(&in, 100);
+  assert_true(fabsf(told_time(peer) - 1) < 1e-5f);
+  testing_post(&in, TT_MAIL_SEEK, 0, 0.5);
+  testing_tick(&in, 1);
+  assert_true(fabsf(told_time(peer) - 0.51f) < 1e-5f);
+  testing_close(&in);
+  close(peer);
+}
+
 /* ---- what a state hash covers ---- */
 
 /* A part that remembers more than a page, as a sensor with a picture would. */
@@ -537,6 +611,9 @@ int main(void) {
       TEST(a_place_of_a_kept_run_is_where_it_stands),
       TEST(who_goes_to_a_place_of_a_kept_run_stays_there),
       TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),
+      TEST(no_wire_begins_or_ends_a_kept_run),
+      TEST(the_time_of_the_program_goes_on_where_a_kept_run_goes_back),
+      cmocka_unit_test(a_time_that_restarts_does_so_where_a_kept_run_goes_back),
       cmocka_unit_test(every_byte_of_a_parts_state_is_hashed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,5 +183,48 @@ class Events(unittest.TestCase):
         self.assertTrue(any(text.startswith("lockstep-tcp: disconnected 127.0.0.1:") for text in said), said)
 
 
+class Shown(unittest.TestCase):
+    """Who is at a wire of a replay looks on: to go, or to say nothing, changes nothing."""
+
+    def keep(self, scene, answer, frames, *settings):
+        log = FOLDER / f"shown_{scene}.wpilog"
+        with Tether("run", scene, "--no-web", "--record", log, *settings) as program:
+            with connect(next(iter(program.addresses.values()))) as link, link.makefile("rb") as stream:
+                for _ in range(frames):
+                    answer(link, stream)
+            self.assertEqual(program.stop(), 0, program.text())
+        return log
+
+    def test_a_peer_that_goes(self):
+        def answer(link, stream):
+            stream.read(lockstep_tcp.FRAME.size)
+            link.sendall(lockstep_tcp.VELOCITIES.pack(*[0.1] * 10))
+
+        log = self.keep("gripper", answer, 200, "--set", "wires.lockstep-tcp.listen=127.0.0.1:0")
+        for policy in "reset", "exit":
+            with self.subTest(policy=policy), Tether("replay", log, "--wires", "--set", "web.listen=127.0.0.1:0", "--set", "wires.lockstep-tcp.listen=127.0.0.1:0",
+                                                     "--set", f"wires.lockstep-tcp.on_disconnect={policy}") as program:
+                seen = []
+                for _ in range(2):
+                    with connect(program.addresses["lockstep-tcp"]) as link, link.makefile("rb") as stream:
+                        seen.append([lockstep_tcp.FRAME.unpack(stream.read(lockstep_tcp.FRAME.size))[1] for _ in range(20)])
+                    program.wait_line("disconnected")
+                self.assertGreaterEqual(seen[1][0], seen[0][-1])  # a joint that always went on
+                self.assertGreater(seen[0][-1], 0)
+
+    def test_a_peer_that_says_nothing(self):
+        def answer(link, stream):
+            ezphysics.receive(stream)
+            link.sendall(ezphysics.message())
+
+        log = self.keep("ezphysics", answer, 120, "--set", "wires.ezphysics.listen=127.0.0.1:0")
+        with Tether("replay", log, "--wires", "--set", "web.listen=127.0.0.1:0", "--set", "wires.ezphysics.listen=127.0.0.1:0",
+                    "--set", "wires.ezphysics.receive_timeout=0.05 s") as program, connect(program.addresses["ezphysics"]) as link, link.makefile("rb") as stream:
+            link.settimeout(60)
+            program.wait_line("the kept run ends here")
+            self.assertTrue(ezphysics.receive(stream))
+            self.assertEqual(program.stop(), 0, program.text())
+
+
 if __name__ == "__main__":
     unittest.main()
