@@ -15,6 +15,10 @@
 #define MOST_MESSAGE ((size_t)2 << 20) /* bytes, as ntcore */
 #define MOST_QUEUED ((size_t)4 << 20)
 #define ASK_CLOCK 1000000 /* µs between questions for the server's time */
+#define ASK_AGAIN 20000   /* µs, while its clock is not known to go as ours does */
+#define STEADY 50         /* answers one after another that agree: then it does */
+#define HELD                                                                                       \
+  2000000 /* µs by which a topic's time doesn't go back; by more it does: the server's clock was set back */
 #define SILENCE 3000000 /* µs after which a server of 4.0, which does not ping, is taken for gone */
 #define LISTEN_PERIODIC 0.02 /* s, of what others write */
 #define NOBODY INT64_MIN     /* as an id: the server announced none */
@@ -23,6 +27,7 @@
 typedef struct outgoing {
   nt4_topic topic;
   uint64_t sent;  /* version */
+  int64_t time;   /* µs of the server's clock: what was sent last had it; 0: nothing was */
   int64_t id;     /* the server's */
   bool wrote;     /* others have written it since we connected */
   double written; /* by them last; the world may not show it yet */
@@ -36,9 +41,10 @@ struct tt_nt4_client {
   char refused[160]; /* why it was refused the last time, which is said once */
   outgoing *topics;
   int count, capacity;
-  bool pings;           /* 4.1 */
-  int64_t asked, heard; /* µs: when we asked for the time, and when anything came */
-  bool synchronised;
+  bool pings;                      /* 4.1 */
+  int64_t asked, heard;            /* µs: when we asked for the time, and when anything came */
+  bool synchronised, answered;     /* the question asked last was */
+  int agreed;                      /* answers that agree, since the last one that did not */
   int64_t least_round_trip, ahead; /* µs: of the server's clock, before ours */
   int64_t since;                   /* µs of the server's clock: when we knew it */
   tt_bytes values;
@@ -60,6 +66,7 @@ static void publish_all(tt_nt4_client *self) {
   for (int i = 0; i < self->count; i++) {
     outgoing *topic = &self->topics[i];
     topic->sent = 0;
+    topic->time = 0;
     topic->id = NOBODY;
     topic->wrote = false;
     struct json_object *params = json_object_new_object();
@@ -95,6 +102,7 @@ static void listen_to_others(tt_nt4_client *self) {
 static void ask_clock(tt_nt4_client *self) {
   tt_bytes value = {.size = 0}, question = {.size = 0};
   self->asked = nt4_now();
+  self->answered = false;
   tt_nt4_put_int(&value, self->asked);
   tt_nt4_put_message(
       &question, &(tt_nt4_message){
@@ -115,6 +123,16 @@ static bool is_slow(const tt_nt4_client *self) {
   return tt_websocket_queued(self->websocket) > NT4_SLOW_AT;
 }
 
+static bool is_to_ask(const tt_nt4_client *self, int64_t now) {
+  bool steady = self->agreed >= STEADY;
+  return now - self->asked > (steady || !self->answered ? ASK_CLOCK : ASK_AGAIN);
+}
+
+/* What is known of the server's clock is corrected ahead and back; a value has no time before that of the one before it. */
+static int64_t time_for(const outgoing *topic, int64_t now) {
+  return now < topic->time && topic->time - now < HELD ? topic->time : now;
+}
+
 void tt_nt4_client_flush(tt_nt4_client *self) {
   int64_t now = nt4_now();
   if (!self->websocket) return;
@@ -122,13 +140,15 @@ void tt_nt4_client_flush(tt_nt4_client *self) {
     tt_websocket_close(self->websocket, 1001, "nothing was heard for 3 s");
     return;
   }
-  if (now - self->asked > ASK_CLOCK) ask_clock(self);
+  if (is_to_ask(self, now)) ask_clock(self);
   for (int i = 0; i < self->count && self->synchronised && !is_slow(self); i++) {
     outgoing *topic = &self->topics[i];
+    const int64_t time = time_for(topic, now + self->ahead);
     if (topic->sent == topic->topic.version ||
-        !nt4_topic_put(&topic->topic, i, now + self->ahead, &self->values))
+        !nt4_topic_put(&topic->topic, i, time, &self->values))
       continue;
     topic->sent = topic->topic.version;
+    topic->time = time;
     if (self->values.size >= NT4_FRAME_AT) send_values(self);
   }
   send_values(self);
@@ -154,7 +174,8 @@ static void on_text(tt_nt4_client *self, const uint8_t *bytes, size_t size) {
 }
 
 /* The answer that was quickest is the most exact: the server read its clock half of the way back. One that contradicts it is
- * of a clock that does not go as ours does, as that of a robot program whose time is stepped; then the newest counts. */
+ * of a clock that does not go as ours does, as that of a robot program whose time is stepped; then the newest counts, and is
+ * asked for again and again. */
 static void on_clock(tt_nt4_client *self, const tt_nt4_message *answer) {
   double asked;
   int64_t now = nt4_now();
@@ -162,6 +183,11 @@ static void on_clock(tt_nt4_client *self, const tt_nt4_message *answer) {
   int64_t round_trip = now - self->asked;
   int64_t ahead = answer->time + round_trip / 2 - now;
   bool agrees = llabs(ahead - self->ahead) <= (round_trip + self->least_round_trip) / 2 + 1;
+  self->answered = true;
+  if (!self->synchronised || !agrees)
+    self->agreed = 0;
+  else if (self->agreed < STEADY)
+    self->agreed++;
   if (self->synchronised && agrees && round_trip >= self->least_round_trip) return;
   self->least_round_trip = round_trip;
   self->ahead = ahead;
@@ -214,6 +240,7 @@ static void on_open(void *context, tt_websocket *websocket) {
   self->websocket = websocket;
   self->heard = nt4_now();
   self->synchronised = false;
+  self->agreed = 0;
   self->refused[0] = '\0';
   self->pings = strcmp(tt_websocket_protocol(websocket), NT4_PROTOCOL_4_1) == 0;
   if (self->pings) tt_websocket_ping(websocket, NT4_PING_PERIOD, NT4_PING_TIMEOUT);

@@ -5,6 +5,7 @@
 #include "net/net_testing.h"
 #include "nt4/server_internal.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -291,7 +292,10 @@ typedef struct robot {
   bool answers; /* with its time */
   int texts, published, closed, pinged;
   int64_t value_time;
-  int64_t later; /* µs: its clock is ahead by */
+  int64_t later;   /* µs: its clock is ahead by */
+  double rate;     /* at which it goes; 0: as ours */
+  int64_t began;   /* µs of ours: when it was as ours */
+  int asked, back; /* questions for its time; values of an earlier time than the one before */
 } robot;
 
 static void robot_asked(void *context, const tt_websocket_request *request,
@@ -319,6 +323,12 @@ static void robot_opened(void *context, tt_websocket *websocket) {
   tt_websocket_send(websocket, false, "\x94\x07\x00\x01\x01", 5);
 }
 
+static int64_t clock_of(const robot *robot) {
+  int64_t now = nt4_now();
+  if (robot->rate > 0) now = robot->began + llround((double)(now - robot->began) * robot->rate);
+  return now + robot->later;
+}
+
 static void robot_heard(void *context, tt_websocket *websocket, bool text, const uint8_t *bytes,
                         size_t size) {
   robot *robot = context;
@@ -330,10 +340,14 @@ static void robot_heard(void *context, tt_websocket *websocket, bool text, const
     return;
   }
   while (tt_nt4_read_message(&at, bytes + size, &message) == TT_OK) {
-    if (message.id != -1) robot->value_time = message.time;
+    if (message.id != -1) {
+      robot->back += message.time < robot->value_time;
+      robot->value_time = message.time;
+    }
     if (message.id != -1 || !robot->answers) continue;
     tt_bytes answer = {.size = 0};
-    message.time = nt4_now() + robot->later;
+    robot->asked++;
+    message.time = clock_of(robot);
     tt_nt4_put_message(&answer, &message);
     tt_websocket_send(websocket, false, answer.data, answer.size);
     tt_bytes_free(&answer);
@@ -393,6 +407,29 @@ static void a_clock_that_jumps_is_followed(void **state) {
   }
 }
 
+/* As of a program whose time is stepped by a world that is faster or slower than real time. */
+static void a_clock_of_another_rate_is_asked_often_and_no_value_goes_back(void **state) {
+  world *world = *state;
+  static const double rates[] = {0.3, 5};
+  for (int i = 0; i < 2; i++) {
+    robot robot = {
+        .protocol = NT4_PROTOCOL_4_0, .answers = true, .rate = rates[i], .began = nt4_now()};
+    tt_websocket_server *server = serve(world, &robot);
+    int number = 0;
+    uint64_t end = tt_monotonic_ns() + PATIENCE;
+    while (robot.asked < 100 && tt_monotonic_ns() < end) { /* one a second would be too few */
+      set_number(world, world->number, ++number);
+      turn(world);
+    }
+    assert_true(robot.value_time > 0);
+    assert_int_equal(robot.back, 0);
+    assert_true(robot.asked >= 100);
+    tt_nt4_client_close(world->client);
+    world->client = NULL;
+    tt_websocket_server_close(server);
+  }
+}
+
 static void a_server_that_falls_silent_is_left(void **state) {
   world *world = *state;
   robot robot = {.protocol = NT4_PROTOCOL_4_0};
@@ -439,6 +476,7 @@ int main(void) {
       TEST(what_was_written_before_is_not_heard, setup),
       TEST(values_have_the_servers_time, setup),
       TEST(a_clock_that_jumps_is_followed, setup),
+      TEST(a_clock_of_another_rate_is_asked_often_and_no_value_goes_back, setup),
       TEST(a_server_that_falls_silent_is_left, setup),
       TEST(who_refuses_is_asked_again, setup),
       TEST(urls_are_checked, setup),
