@@ -195,7 +195,14 @@ static bool may_keep(tt_nt4_server *server, const nt4_topic *topic, size_t size)
   return fits;
 }
 
-/* The clock is answered at once. Sent values are taken where they are newer than what is there. */
+/* A client's clock may be set back, or may be behind another's. What it says itself later counts; else what is newer. A default
+ * is none. */
+static bool replaces(const nt4_peer *who, const nt4_topic *topic, const tt_nt4_message *message) {
+  bool same = topic->writer == who->number && message->time > OFFLINE;
+  return !topic->version || same || message->time >= topic->time;
+}
+
+/* The clock is answered at once. */
 static void take_message(nt4_peer *who, const tt_nt4_message *message) {
   if (message->id == -1) {
     tt_bytes answer = {.size = 0};
@@ -212,10 +219,12 @@ static void take_message(nt4_peer *who, const tt_nt4_message *message) {
   int index = who->publishers[position].topic;
   const nt4_topic *topic = &who->server->topics[index];
   if (topic->writable) hear(who, position, message);
-  if (topic->own || topic->number != message->type ||
-      (topic->version && message->time < topic->time) ||
-      !may_keep(who->server, topic, message->value_size))
+  if (topic->own || topic->number != message->type) return;
+  if (!replaces(who, topic, message)) {
+    nt4_pass_value(who->server, index, message->value, message->value_size, message->time, who);
     return;
+  }
+  if (!may_keep(who->server, topic, message->value_size)) return;
   size_t before = topic->value.size;
   nt4_set_value(who->server, index, message->value, message->value_size, message->time, who);
   who->server->kept += topic->value.size - before;
@@ -337,6 +346,7 @@ static void on_open(void *context, tt_websocket *websocket) {
   made->websocket = websocket;
   made->period = INT64_MAX;
   made->since = nt4_now();
+  made->number = ++server->last_number;
   made->trusted = tt_websocket_is_trusted(websocket);
   name_client(made, tt_websocket_path(websocket));
   made->next = server->clients;

@@ -39,6 +39,7 @@ typedef struct nt4_publisher {
 typedef struct nt4_peer {
   tt_nt4_server *server;
   struct nt4_peer *next;
+  uint64_t number; /* from 1 on, in the order in which they came */
   tt_websocket *websocket;
   char name[NT4_PEER_NAME], address[TT_ADDRESS_TEXT];
   nt4_interest *interests; /* by topic */
@@ -64,8 +65,9 @@ struct tt_nt4_server {
   int topic_count, topic_capacity;
   nt4_peer *clients;
   int client_count;
-  size_t kept;  /**< bytes of clients' values */
-  bool is_full; /**< which has been said */
+  uint64_t last_number; /* of a client */
+  size_t kept;          /**< bytes of clients' values */
+  bool is_full;         /**< which has been said */
 };
 
 /* --- topics --- */
@@ -77,6 +79,9 @@ int nt4_find_topic(const tt_nt4_server *server, const char *name);
 int nt4_add_topic(tt_nt4_server *server, const char *name, const char *type, const char *unit);
 /** No client publishes it any more: who knows it is told. */
 void nt4_remove_topic(tt_nt4_server *server, int index);
+/** Tells all but `from` of a value that is older than what it has, which stands. */
+void nt4_pass_value(tt_nt4_server *server, int index, const void *value, size_t size, int64_t time,
+                    const nt4_peer *from);
 /** Gives it a value and `time`, to all but `from` (NULL: to all). Out of memory: the one before stands. */
 void nt4_set_value(tt_nt4_server *server, int index, const void *value, size_t size, int64_t time,
                    const nt4_peer *from);

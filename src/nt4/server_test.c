@@ -283,13 +283,15 @@ static void clients_publish_to_each_other(void **state) {
   assert_true(two->numbers[0] == 1.5 && two->last.time == 100);
   assert_int_equal(
       tt_websocket_send(one->websocket, false, "\x94\x09\x63\x01\xcb\x40\xf8\0\0\0\0\0\0", 13),
-      TT_OK); /* older */
+      TT_OK); /* older, by its clock, but said later */
+  until(world, &two->values, 2);
+  assert_true(two->numbers[1] == 98304 && two->last.time == 99);
   say(one, "[{\"method\":\"setproperties\",\"params\":{\"name\":\"/x\",\"update\":{\"b\":2}}}]");
   until(world, &one->texts, 2);
   assert_non_null(strstr(one->text, "\"ack\":true"));
   until(world, &two->texts, 2);
   assert_non_null(strstr(two->text, "\"update\":{\"b\":2}"));
-  assert_int_equal(two->values, 1);
+  assert_int_equal(two->values, 2);
   char line[200] = "";
   tt_log_set_sink(keep_line, line);
   tt_websocket_client_close(one->client);
@@ -297,6 +299,47 @@ static void clients_publish_to_each_other(void **state) {
   tt_log_set_sink(NULL, NULL);
   assert_non_null(strstr(two->text, "unannounce"));
   assert_non_null(strstr(line, "disconnected: ")); /* why what it drove stands still */
+}
+
+/* As its publisher 1. */
+static void write_number(viewer *who, int64_t time, double number) {
+  tt_bytes value = {.size = 0}, bytes = {.size = 0};
+  tt_nt4_put_double(&value, number);
+  tt_nt4_message message = {
+      .id = 1, .time = time, .type = TT_NT4_DOUBLE, .value = value.data, .value_size = value.size};
+  tt_nt4_put_message(&bytes, &message);
+  assert_int_equal(tt_websocket_send(who->websocket, false, bytes.data, bytes.size), TT_OK);
+  tt_bytes_free(&value);
+  tt_bytes_free(&bytes);
+}
+
+/* The clock of one is ahead of the other's. */
+static void older_values_of_others_are_passed_on_and_not_kept(void **state) {
+  static const char publish[] =
+      "[{\"method\":\"publish\",\"params\":{\"name\":\"/x\",\"pubuid\":1,\"type\":\"double\"}}]";
+  world *world = *state;
+  viewer *ahead = enter(world, 0, "/nt/ahead", v41, 1), *behind = enter(world, 1, "/nt/b", v41, 1);
+  viewer *all = enter(world, 2, "/nt/all", v41, 1), *late = NULL;
+  say(all, SUBSCRIBE("[\"/x\"]", "1", "{\"all\":true,\"periodic\":0.005}"));
+  say(behind, SUBSCRIBE("[\"/x\"]", "1", "{\"periodic\":0.005}"));
+  say(ahead, publish);
+  say(behind, publish);
+  write_number(ahead, 1000, 3);
+  until(world, &all->values, 1);
+  until(world, &behind->values, 1);
+  write_number(behind, 100, 4);
+  until(world, &all->values, 2);
+  assert_true(all->numbers[1] == 4 && all->last.time == 100);
+  assert_true(number_at(world, nt4_find_topic(world->server, "/x")) == 3);
+  write_number(ahead, 0, 7); /* a default */
+  until(world, &all->values, 3);
+  write_number(ahead, 200, 5); /* its clock was put right */
+  until(world, &all->values, 4);
+  assert_true(all->numbers[3] == 5 && all->last.time == 200);
+  late = enter(world, 3, "/nt/late", v41, 1);
+  say(late, SUBSCRIBE("[\"/x\"]", "1", "{\"periodic\":0.005}"));
+  until(world, &late->values, 1);
+  assert_true(late->numbers[0] == 5 && late->last.time == 200);
 }
 
 static void ours_are_read_only(void **state) {
@@ -374,17 +417,6 @@ static void writable_topics_are_heard(void **state) {
   until(world, &world->released, 1);
   assert_int_equal(world->written, 4);
   assert_true(number_at(world, world->number) == 1);
-}
-
-static void write_number(viewer *who, int64_t time, double number) {
-  tt_bytes value = {.size = 0}, bytes = {.size = 0};
-  tt_nt4_put_double(&value, number);
-  tt_nt4_message message = {
-      .id = 1, .time = time, .type = TT_NT4_DOUBLE, .value = value.data, .value_size = value.size};
-  tt_nt4_put_message(&bytes, &message);
-  assert_int_equal(tt_websocket_send(who->websocket, false, bytes.data, bytes.size), TT_OK);
-  tt_bytes_free(&value);
-  tt_bytes_free(&bytes);
 }
 
 /* A default, or what a client says again that lost its connection, moves no robot. */
@@ -723,6 +755,7 @@ int main(void) {
       TEST(topics_only_means_no_values),
       TEST(the_clock_is_answered_at_once),
       TEST(clients_publish_to_each_other),
+      TEST(older_values_of_others_are_passed_on_and_not_kept),
       TEST(ours_are_read_only),
       TEST(writable_topics_are_heard),
       TEST(what_was_written_before_a_client_came_commands_nothing),

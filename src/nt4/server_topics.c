@@ -177,10 +177,27 @@ void nt4_set_value(tt_nt4_server *server, int index, const void *value, size_t s
                    const nt4_peer *from) {
   nt4_topic *topic = &server->topics[index];
   if (!nt4_topic_keep(topic, value, size, time)) return;
+  topic->writer = from ? from->number : 0;
   for (nt4_peer *one = server->clients; one; one = one->next) {
     if (index >= one->interest_count) continue;
     if (one == from) one->interests[index].version = topic->version; /* it knows */
     if (one != from && one->interests[index].all) queue_value(one, index);
+  }
+}
+
+void nt4_pass_value(tt_nt4_server *server, int index, const void *value, size_t size, int64_t time,
+                    const nt4_peer *from) {
+  const nt4_topic *topic = &server->topics[index];
+  const tt_nt4_message passed = {
+      .id = index, .time = time, .type = topic->number, .value = value, .value_size = size};
+  for (nt4_peer *one = server->clients; one; one = one->next) {
+    if (one == from || index >= one->interest_count || !one->interests[index].wanted) continue;
+    if (one->interests[index].version != topic->version) queue_value(one, index); /* came before */
+    size_t before = one->values.size;
+    if (is_slow(one)) continue;
+    tt_nt4_put_message(&one->values, &passed);
+    if (one->values.failed) tt_bytes_cut(&one->values, before);
+    if (one->values.size >= NT4_FRAME_AT) send_values(one);
   }
 }
 

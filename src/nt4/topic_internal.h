@@ -29,6 +29,7 @@ typedef struct nt4_topic {
   int publishers; /**< clients */
   tt_bytes value;
   int64_t time;     /**< µs, of the value */
+  uint64_t writer;  /**< number of the client who wrote it; 0: ours */
   uint64_t version; /**< of the value; 0: there is none yet */
 } nt4_topic;
 
