@@ -67,6 +67,7 @@ static void seek(tt_world *world, double time) {
 
 void tt_world_set_paused(tt_world *world, const char *source, bool paused) {
   world->ticks_to_make = 0; /* who pauses means now, whatever was asked for before */
+  world->paused_by = NULL;
   if (world->paused == paused) return;
   if (world->paused && world->source->follow(world->source))
     seek(world, 0); /* at its end: once more */

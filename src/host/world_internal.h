@@ -52,6 +52,8 @@ struct tt_world {
   uint64_t tick;            /* never reset */
   uint64_t steps_gone_back; /* in all, where people went back in a kept run */
   bool paused, stopped;
+  /* While paused: the wire whose command did it, where nobody has wanted it since; NULL: somebody else did. */
+  tt_wire *paused_by;
   uint64_t ticks_to_make; /* while paused */
   bool has_timeouts;      /* some wire has ops->poll */
   uint64_t polled_at;     /* wall clock of the last look at wires' timeouts, ns */

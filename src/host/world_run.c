@@ -30,10 +30,12 @@ static void await_due(tt_world *world) {
   }
 }
 
-/* While paused commands are heard and resets done, but no step is made unless asked for; true then. */
+/* While paused commands of people are heard and resets done, but no step is made unless asked for; true then. Of the wires that one
+ * is heard by whose command the world stands: only its next one lets it go on. */
 static bool single_step(tt_world *world) {
   tt_net_poll(world->net, TT_SLICE_NS);
   tt_world_drain_mail(world);
+  if (world->paused_by) world->paused_by->ops->receive(world->paused_by);
   tt_world_apply_resets(world);
   tt_world_show(world, tt_monotonic_ns());
   tt_pacer_restart(&world->pacer, world->pacer.speed, tt_monotonic_ns());

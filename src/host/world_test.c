@@ -2,6 +2,7 @@
  * scenes, real sockets. */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -394,6 +395,64 @@ static void a_run_ends_with_its_duration(void **state) {
   testing_close(&in);
 }
 
+static tt_world *in_time; /* that SIGALRM ends */
+
+static void end_in_time(int number) {
+  (void)number;
+  tt_world_interrupt(in_time);
+}
+
+/* Runs until its duration is over, or with an error once it has taken far too long. */
+static void run_in_time(testing_world *in) {
+  tt_error error = {.text = ""};
+  in_time = in->world;
+  signal(SIGALRM, end_in_time);
+  alarm(20);
+  assert_int_equal(tt_world_run(in->world, &error), TT_OK);
+  alarm(0);
+}
+
+static void open_pausing(testing_world *made) {
+  char text[sizeof two_robots + 64];
+  const char *where = strstr(two_robots, "{name: left_track.torque}]}");
+  snprintf(text, sizeof text, "duration: 0.25 s\n%.*s{name: pause}]}\n", (int)(where - two_robots),
+           two_robots);
+  testing_open(made, text);
+}
+
+/* The next message comes while the world stands. */
+static void who_pauses_by_a_wire_resumes_by_it(void **state) {
+  (void)state;
+  testing_world in;
+  const float stands[] = {1, 1}, goes[] = {2, 0};
+  open_pausing(&in);
+  testing_send(&in, 1, stands, 2);
+  testing_tick(&in, 1);
+  assert_true(tt_world_paused(in.world));
+  testing_send(&in, 1, goes, 2);
+  run_in_time(&in);
+  assert_int_equal(tt_world_step(in.world), 250);
+  assert_true(testing_journaled(&in, "resumed"));
+  testing_close(&in);
+}
+
+/* A wire that says with every message that the world may go on says so to nobody else's pause. */
+static void what_people_pause_no_wire_resumes(void **state) {
+  (void)state;
+  testing_world in;
+  const float stands[] = {1, 1}, goes[] = {2, 0};
+  open_pausing(&in);
+  testing_send(&in, 1, stands, 2);
+  testing_tick(&in, 1);
+  assert_ptr_equal(in.world->paused_by, tt_world_wire_at(in.world, 1));
+  testing_post(&in, TT_MAIL_PAUSE, 0, 1);
+  testing_post(&in, TT_MAIL_QUIT, 0, 0);
+  testing_send(&in, 1, goes, 2);
+  run_in_time(&in);
+  assert_true(tt_world_paused(in.world));
+  testing_close(&in);
+}
+
 /* ---- a kept run ---- */
 
 static void show_nothing(tt_player *player, uint64_t step, tt_view *view) {
@@ -608,6 +667,8 @@ int main(void) {
       TEST(divergence_stops_the_world_with_a_reason),
       cmocka_unit_test(divergence_resets_the_world_where_the_scene_says_so),
       cmocka_unit_test(a_run_ends_with_its_duration),
+      cmocka_unit_test(who_pauses_by_a_wire_resumes_by_it),
+      cmocka_unit_test(what_people_pause_no_wire_resumes),
       TEST(a_place_of_a_kept_run_is_where_it_stands),
       TEST(who_goes_to_a_place_of_a_kept_run_stays_there),
       TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),
