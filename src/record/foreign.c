@@ -63,12 +63,27 @@ typedef struct source {
   size_t text_size; /* told last */
 } source;
 
+/* An id of the log. */
+typedef struct log_entry {
+  source *first, *latest; /* what it was announced as first and last; NULL: not yet, or left out */
+  bool announced, finished, renewed;
+} log_entry;
+
+/* An id that was announced as something else, after it was finished. */
+typedef struct renewal {
+  uint32_t id;
+  size_t from;    /* offset: records behind it are of … */
+  source *source; /* NULL: left out */
+} renewal;
+
 /* The log as a whole. */
 typedef struct survey {
   const uint8_t *data;
   size_t size, first;
-  source **by_id; /* [ids], NULL: not announced, or left out */
+  log_entry *by_id; /* [ids] */
   size_t ids;
+  renewal *renewals; /* by id and place once all are known */
+  size_t renewal_count, renewal_capacity;
   source *all, **end_of_all;
   uint32_t count;
   void *by_name; /* tsearch() */
@@ -98,6 +113,7 @@ static void free_survey(survey *of) {
     free_source(one);
   }
   free(of->by_id);
+  free(of->renewals);
   tt_schemas_clear(&of->schemas);
 }
 
@@ -166,7 +182,7 @@ static bool make_room(survey *of, uint32_t id) {
   size_t ids = of->ids ? of->ids : 64;
   while (ids <= id) ids *= 2;
   if (ids == of->ids) return true;
-  source **grown = realloc(of->by_id, ids * sizeof *grown);
+  log_entry *grown = realloc(of->by_id, ids * sizeof *grown);
   if (!grown) return false;
   memset(grown + of->ids, 0, (ids - of->ids) * sizeof *grown);
   of->by_id = grown;
@@ -179,15 +195,44 @@ static bool is_laid_out_alike(const source *one, unsigned size) {
   return (one->layout ? one->layout->size : 0) == size;
 }
 
-/* A name that was there before, under another id, goes on under this one. */
-static tt_status add_source(survey *of, const tt_wpilog_start *start, const value_type *type) {
+static tt_status renew(survey *of, uint32_t id, size_t from, source *as) {
+  if (of->by_id[id].latest == as) return TT_OK; /* it goes on */
+  if (of->renewal_count == of->renewal_capacity) {
+    size_t capacity = of->renewal_capacity ? 2 * of->renewal_capacity : 64;
+    renewal *grown = realloc(of->renewals, capacity * sizeof *grown);
+    if (!grown) return TT_NOMEM;
+    of->renewals = grown;
+    of->renewal_capacity = capacity;
+  }
+  of->renewals[of->renewal_count++] = (renewal){id, from, as};
+  of->by_id[id].latest = as;
+  of->by_id[id].renewed = true;
+  return TT_OK;
+}
+
+/* From `from` on, or, of an id that was not finished before, everywhere: what is announced too late counts, too. */
+static tt_status call(survey *of, uint32_t id, size_t from, source *as) {
+  log_entry *which = &of->by_id[id];
+  tt_status status = TT_OK;
+  if (which->finished || which->renewed)
+    status = renew(of, id, from, as);
+  else
+    which->first = which->latest = as;
+  which->announced = true;
+  which->finished = false;
+  return status;
+}
+
+/* A name that was there before, under another id, goes on under this one. NULL in `as`: it is left out. */
+static tt_status add_source(survey *of, const tt_wpilog_start *start, const value_type *type,
+                            source **as) {
   tt_struct_layout *layout = type->kind == STRUCT ? lay_out(of, start, type) : NULL;
   if (type->kind == STRUCT && !layout) {
     leave_out(of, start);
     return TT_OK;
   }
   source *made = calloc(1, sizeof *made);
-  if (!made || !make_room(of, start->entry)) {
+  if (!made) {
     free(layout);
     free(made);
     return TT_NOMEM;
@@ -199,13 +244,13 @@ static tt_status add_source(survey *of, const tt_wpilog_start *start, const valu
     *of->end_of_all = made;
     of->end_of_all = &made->next;
     of->count++;
-    of->by_id[start->entry] = made;
+    *as = made;
     return TT_OK;
   }
   free_source(made);
   if (!found) return TT_NOMEM;
   if ((*found)->type == type && is_laid_out_alike(*found, size))
-    of->by_id[start->entry] = *found;
+    *as = *found;
   else
     leave_out(of, start);
   return TT_OK;
@@ -216,24 +261,58 @@ static bool has_name(const tt_wpilog_start *start) {
   return start->name_size > (start->name_size && *start->name == '/');
 }
 
-/* An id that is announced again goes on as what it was. */
-static tt_status take_start(survey *of, const tt_wpilog_record *record) {
+/* An id that is announced again goes on as what it was, but where it was finished before. */
+static tt_status take_start(survey *of, const tt_wpilog_start *start, size_t from) {
+  const value_type *type = type_of(start);
+  const uint32_t id = start->entry;
+  const bool schema = is_text(start->type, start->type_size, "structschema");
+  source *as = NULL;
+  if (id == 0 || id >= MOST_IDS) {
+    if (!schema) leave_out(of, start);
+    return TT_OK;
+  }
+  if (!make_room(of, id)) return TT_NOMEM;
+  if (of->by_id[id].latest && !of->by_id[id].finished) return TT_OK;
+  if (schema) return call(of, id, from, NULL); /* read before */
+  if (type && of->count < MOST_SOURCES && has_name(start) && start->name_size <= MOST_NAME)
+    TT_TRY(add_source(of, start, type, &as));
+  else
+    leave_out(of, start);
+  return call(of, id, from, as);
+}
+
+/* `from`: what follows it. */
+static tt_status take_control(survey *of, const tt_wpilog_record *record, size_t from) {
   tt_wpilog_start start;
+  uint32_t ended = tt_wpilog_decode_finish(record);
+  if (ended < of->ids) of->by_id[ended].finished = of->by_id[ended].announced;
   if (tt_wpilog_decode_start(record, &start) != TT_OK) return TT_OK; /* says nothing we need */
-  const value_type *type = type_of(&start);
-  if (start.entry < of->ids && of->by_id[start.entry]) return TT_OK;
-  if (is_text(start.type, start.type_size, "structschema")) return TT_OK; /* read before */
-  if (type && start.entry > 0 && start.entry < MOST_IDS && of->count < MOST_SOURCES &&
-      has_name(&start) && start.name_size <= MOST_NAME)
-    return add_source(of, &start, type);
-  leave_out(of, &start);
-  return TT_OK;
+  return take_start(of, &start, from);
+}
+
+static int compare_renewals(const void *one, const void *other) {
+  const renewal *a = one, *b = other;
+  if (a->id != b->id) return a->id < b->id ? -1 : 1;
+  return a->from < b->from ? -1 : a->from > b->from;
 }
 
 /* ---- the first reading ---- */
 
-static source *source_of(const survey *of, const tt_wpilog_record *record) {
-  return record->entry < of->ids ? of->by_id[record->entry] : NULL;
+/* `end`: offset behind the record. */
+static source *source_of(const survey *of, const tt_wpilog_record *record, size_t end) {
+  if (record->entry >= of->ids) return NULL;
+  const log_entry *which = &of->by_id[record->entry];
+  size_t low = 0, high = which->renewed ? of->renewal_count : 0;
+  const renewal here = {.id = record->entry, .from = end};
+  while (low < high) { /* how many are before it */
+    size_t middle = low + (high - low) / 2;
+    if (compare_renewals(&of->renewals[middle], &here) <= 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const bool renewed = low > 0 && of->renewals[low - 1].id == record->entry;
+  return renewed ? of->renewals[low - 1].source : which->first;
 }
 
 /* Of structs the numbers, but only of whole ones. */
@@ -261,8 +340,8 @@ static void read_clock(survey *of, const source *from, const tt_wpilog_record *r
       of->clock = (int64_t)(tt_wpilog_uint(record->payload, 8) - record->timestamp);
 }
 
-static void take_record(survey *of, const tt_wpilog_record *record) {
-  source *from = source_of(of, record);
+static void take_record(survey *of, const tt_wpilog_record *record, size_t end) {
+  source *from = source_of(of, record, end);
   if (!from) return;
   unsigned elements = count_elements(from, record);
   if (elements > from->elements) from->elements = elements;
@@ -290,9 +369,11 @@ static tt_status read_all(survey *of) {
   for (size_t offset = of->first; tt_wpilog_next(of->data, of->size, &offset, &record) == TT_OK;)
     take_schema(of, &record);
   for (size_t offset = of->first; tt_wpilog_next(of->data, of->size, &offset, &record) == TT_OK;)
-    if (record.entry == 0) TT_TRY(take_start(of, &record));
+    if (record.entry == 0) TT_TRY(take_control(of, &record, offset));
+  if (of->renewal_count)
+    qsort(of->renewals, of->renewal_count, sizeof *of->renewals, compare_renewals);
   for (size_t offset = of->first; tt_wpilog_next(of->data, of->size, &offset, &record) == TT_OK;)
-    if (record.entry != 0) take_record(of, &record);
+    if (record.entry != 0) take_record(of, &record, offset);
   return TT_OK;
 }
 
@@ -332,7 +413,7 @@ static tt_status look_through(survey *of, tt_error *error) {
 
 /* ---- what the new log begins with ---- */
 
-#define MOST_ELEMENT (MOST_NAME + 20 + TT_STRUCT_MOST_NAME) /* bytes of a signal's name */
+#define MOST_ELEMENT (MOST_NAME + 32 + TT_STRUCT_MOST_NAME) /* bytes of a signal's name */
 
 static void name_element(const source *from, unsigned element, char name[MOST_ELEMENT]) {
   unsigned leaves = from->layout ? from->layout->count : 1;
@@ -340,6 +421,50 @@ static void name_element(const source *from, unsigned element, char name[MOST_EL
   char place[16] = "";
   if (from->type->array) snprintf(place, sizeof place, "[%u]", element / leaves);
   snprintf(name, MOST_ELEMENT, "%s%s%s%s", from->name, place, *leaf ? "/" : "", leaf);
+}
+
+static int compare_texts(const void *one, const void *other) { return strcmp(one, other); }
+
+static bool are_new(void *const *names, const source *from) {
+  char name[MOST_ELEMENT];
+  for (unsigned i = 0; i < from->elements; i++) {
+    name_element(from, i, name);
+    if (tfind(name, names, compare_texts)) return false;
+  }
+  return true;
+}
+
+static tt_status enter_names(void **names, const source *from) {
+  char name[MOST_ELEMENT];
+  for (unsigned i = 0; i < from->elements; i++) {
+    name_element(from, i, name);
+    char *kept = strdup(name);
+    if (kept && tsearch(kept, names, compare_texts)) continue;
+    free(kept);
+    return TT_NOMEM;
+  }
+  return TT_OK;
+}
+
+/* An entry may be called as an element of an array or struct: the signals of the later one are NAME (2), and so on. */
+static tt_status name_apart(const survey *of) {
+  void *names = NULL;
+  tt_status status = TT_OK;
+  for (source *from = of->all; from && status == TT_OK; from = from->next) {
+    const size_t plain = strlen(from->name);
+    for (unsigned n = 2; status == TT_OK && !are_new(&names, from); n++) {
+      char *name;
+      if (asprintf(&name, "%.*s (%u)", (int)plain, from->name, n) < 0) {
+        status = TT_NOMEM;
+      } else {
+        free(from->name);
+        from->name = name;
+      }
+    }
+    if (status == TT_OK) status = enter_names(&names, from);
+  }
+  tdestroy(names, free);
+  return status;
 }
 
 static const char *unit_of_element(const source *from, unsigned element) {
@@ -499,8 +624,9 @@ static void put_text(source *from, const tt_wpilog_record *record, uint64_t time
   tt_wpilog_write_string(out, EVENTS, time, text);
 }
 
-static void put_record(const survey *of, const tt_wpilog_record *record, tt_bytes *out) {
-  source *from = source_of(of, record);
+static void put_record(const survey *of, const tt_wpilog_record *record, size_t end,
+                       tt_bytes *out) {
+  source *from = source_of(of, record, end);
   if (!from) return;
   uint64_t time = record->timestamp - of->begin;
   if (from->type->kind == TEXT || from->type->kind == TEXTS) {
@@ -528,7 +654,7 @@ static tt_status put_in_order(const survey *of, const tt_export_sink *sink, tt_b
   tt_wpilog_record record;
   size_t offset = of->first;
   while (tt_wpilog_next(of->data, of->size, &offset, &record) == TT_OK) {
-    put_record(of, &record, out);
+    put_record(of, &record, offset, out);
     TT_TRY(flush(sink, out, PIECE));
   }
   return TT_OK;
@@ -553,13 +679,13 @@ static tt_status put_sorted(const survey *of, const tt_export_sink *sink, tt_byt
   for (size_t at = offset;
        count < of->records && tt_wpilog_next(of->data, of->size, &offset, &record) == TT_OK;
        at = offset)
-    if (record.entry != 0 && source_of(of, &record))
+    if (record.entry != 0 && source_of(of, &record, offset))
       places[count++] = (place){record.timestamp, at};
   qsort(places, count, sizeof *places, compare_places);
   tt_status status = TT_OK;
   for (size_t i = 0; i < count && status == TT_OK; i++) {
     if (tt_wpilog_next(of->data, of->size, &places[i].offset, &record) == TT_OK)
-      put_record(of, &record, out);
+      put_record(of, &record, places[i].offset, out);
     status = flush(sink, out, PIECE);
   }
   free(places);
@@ -568,7 +694,8 @@ static tt_status put_sorted(const survey *of, const tt_export_sink *sink, tt_byt
 
 static tt_status write_all(survey *of, const char *name, int64_t now, const tt_export_sink *sink) {
   tt_bytes out = {0};
-  tt_status status = put_beginning(of, name, now, &out);
+  tt_status status = name_apart(of);
+  if (status == TT_OK) status = put_beginning(of, name, now, &out);
   if (status == TT_OK)
     status = of->ordered ? put_in_order(of, sink, &out) : put_sorted(of, sink, &out);
   tt_wpilog_write_string(&out, END, of->end - of->begin, "ended");

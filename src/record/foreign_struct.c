@@ -189,6 +189,12 @@ static bool name_field(const part *in, const declaration *of, unsigned i,
   return size > 0 && (unsigned)size < TT_STRUCT_MOST_NAME;
 }
 
+static bool is_taken(const tt_struct_layout *layout, const char *name) {
+  for (unsigned i = 0; i < layout->count; i++)
+    if (strcmp(layout->leaves[i].name, name) == 0) return true;
+  return false;
+}
+
 static tt_status walk_struct(walk *on, const part *of);
 
 static tt_status walk_number(walk *on, const part *in, const declaration *of, size_t kind) {
@@ -199,7 +205,7 @@ static tt_status walk_number(walk *on, const part *in, const declaration *of, si
                            .offset = layout->size,
                            .size = kinds[kind].size};
     if (layout->count < TT_STRUCT_MOST_LEAVES) {
-      if (!name_field(in, of, i, leaf.name)) return TT_INVALID;
+      if (!name_field(in, of, i, leaf.name) || is_taken(layout, leaf.name)) return TT_INVALID;
       layout->leaves[layout->count++] = leaf;
     }
     layout->size += leaf.size;

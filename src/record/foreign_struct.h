@@ -54,7 +54,7 @@ void tt_schemas_take(tt_schemas *schemas, uint32_t entry, const uint8_t *text, s
 void tt_schemas_clear(tt_schemas *schemas);
 
 /** Lays out the struct `name`. TT_NOT_FOUND: its schema, or that of one in it, is not there; TT_INVALID: it can't be laid out: it is
- *  malformed, has bit-fields, holds itself, is larger than 64 KiB, or has no number. */
+ *  malformed, has bit-fields, holds itself, is larger than 64 KiB, or has no number, or two of one name. */
 tt_status tt_struct_lay_out(const tt_schemas *schemas, const char *name, size_t size,
                             tt_struct_layout *layout);
 

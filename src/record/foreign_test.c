@@ -154,6 +154,46 @@ static void a_name_that_comes_again_goes_on(void **state) {
   tt_bytes_free(&out);
 }
 
+static void write_finish(tt_bytes *out, uint8_t id, uint64_t time) {
+  const uint8_t finish[] = {1, id, 0, 0, 0};
+  tt_wpilog_write(out, 0, time, finish, sizeof finish);
+}
+
+/* An entry that is finished leaves its id to another one. */
+static void an_id_that_is_used_again_is_another_entry(void **state) {
+  (void)state;
+  const int64_t whole = 7;
+  for (int late = 0; late < 2; late++) { /* also where what was written is not in order of time */
+    tt_run_facts facts;
+    tt_bytes out = {0};
+    tt_wpilog_write_header(&out, "");
+    tt_wpilog_write_start(&out, 1, "/A", "double", "", 0);
+    tt_wpilog_write_start(&out, 2, "/C", "double", "", 0);
+    if (late) tt_wpilog_write_double(&out, 2, 9000000, 5);
+    tt_wpilog_write_double(&out, 1, 0, 1);
+    tt_wpilog_write_double(&out, 1, 1000000, 2);
+    write_finish(&out, 1, 1500000);
+    tt_wpilog_write_start(&out, 1, "/B", "int64", "", 1600000);
+    tt_wpilog_write(&out, 1, 2000000, &whole, 8);
+    write_finish(&out, 1, 2500000);
+    tt_wpilog_write_start(&out, 1, "/raw", "raw", "", 2600000);
+    tt_wpilog_write(&out, 1, 3000000, "12345678", 8);
+    write_finish(&out, 1, 3500000);
+    tt_wpilog_write_start(&out, 1, "/A", "double", "", 3600000);
+    tt_wpilog_write_start(&out, 1, "/no", "double", "", 3700000); /* as it was */
+    tt_wpilog_write_double(&out, 1, 4000000, 3);
+    tt_run_log *run = convert(&out);
+    assert_true(value_at(run, "A", 0.5) == 1 && value_at(run, "A", 1) == 2);
+    assert_true(value_at(run, "A", 3.5) == 2 && value_at(run, "A", 4) == 3);
+    assert_true(value_at(run, "B", 2) == 7 && value_at(run, "B", 4) == 7);
+    assert_int_equal(tt_run_get_facts(run, &facts), TT_OK);
+    assert_int_equal(facts.left_out, 1);
+    assert_string_equal(facts.left_types, "raw");
+    tt_run_log_close(run);
+    tt_bytes_free(&out);
+  }
+}
+
 static void write_schema(tt_bytes *out, uint32_t id, const char *name, const char *text) {
   char entry[100];
   snprintf(entry, sizeof entry, "/.schema/struct:%s", name);
@@ -267,6 +307,37 @@ static void signals_keep_their_names(void **state) {
   tt_bytes_free(&out);
 }
 
+/* Though an entry is called as an element of another. */
+static void each_signal_has_a_name_of_its_own(void **state) {
+  (void)state;
+  tt_bytes out = {0};
+  tt_run_facts facts;
+  const double two[] = {1, 2};
+  tt_wpilog_write_header(&out, "");
+  tt_wpilog_write_start(&out, 1, "a", "double[]", "", 0);
+  tt_wpilog_write_start(&out, 2, "a[0]", "double", "", 0);
+  tt_wpilog_write_start(&out, 3, "a[0] (2)", "double", "", 0);
+  tt_wpilog_write_start(&out, 4, "P/x", "double", "", 0);
+  tt_wpilog_write_start(&out, 5, "P", "struct:Point", "", 0);
+  tt_wpilog_write_start(&out, 6, "twice", "struct:Twice", "", 0);
+  write_schema(&out, 20, "Point", "double x;double y");
+  write_schema(&out, 21, "Twice", "double x;double x");
+  tt_wpilog_write(&out, 1, 0, two, sizeof two);
+  for (uint32_t i = 2; i <= 4; i++) tt_wpilog_write_double(&out, i, 0, i);
+  tt_wpilog_write(&out, 5, 0, two, sizeof two);
+  tt_wpilog_write(&out, 6, 0, two, sizeof two);
+  tt_run_log *run = convert(&out);
+  assert_true(value_at(run, "a[0]", 0) == 1 && value_at(run, "a[1]", 0) == 2);
+  assert_true(value_at(run, "a[0] (2)", 0) == 2 && value_at(run, "a[0] (2) (2)", 0) == 3);
+  assert_true(value_at(run, "P/x", 0) == 4);
+  assert_true(value_at(run, "P (2)/x", 0) == 1 && value_at(run, "P (2)/y", 0) == 2);
+  assert_int_equal(tt_run_get_facts(run, &facts), TT_OK);
+  assert_int_equal(facts.left_out, 1);
+  assert_string_equal(facts.left_types, "struct:Twice");
+  tt_run_log_close(run);
+  tt_bytes_free(&out);
+}
+
 /* What is told of it is UTF-8, also where it is cut, and for people. */
 static void its_own_name_can_be_shown(void **state) {
   (void)state;
@@ -309,7 +380,9 @@ int main(void) {
       cmocka_unit_test(numbers_become_signals),
       cmocka_unit_test(it_says_where_it_comes_from),
       cmocka_unit_test(a_name_that_comes_again_goes_on),
+      cmocka_unit_test(an_id_that_is_used_again_is_another_entry),
       cmocka_unit_test(signals_keep_their_names),
+      cmocka_unit_test(each_signal_has_a_name_of_its_own),
       cmocka_unit_test(its_own_name_can_be_shown),
       cmocka_unit_test(structs_become_their_numbers),
       cmocka_unit_test(what_can_not_be_shown_is_refused),

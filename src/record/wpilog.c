@@ -8,6 +8,7 @@
 #define MAGIC_SIZE 6
 #define VERSION 0x0100
 #define CONTROL_START 0
+#define CONTROL_FINISH 1
 
 /* ---- writing ---- */
 
@@ -178,4 +179,9 @@ tt_status tt_wpilog_decode_start(const tt_wpilog_record *record, tt_wpilog_start
       !take_text(&at, &left, &start->metadata, &start->metadata_size))
     return TT_BAD_MESSAGE;
   return TT_OK;
+}
+
+uint32_t tt_wpilog_decode_finish(const tt_wpilog_record *record) {
+  bool is = record->entry == 0 && record->size == 5 && record->payload[0] == CONTROL_FINISH;
+  return is ? (uint32_t)tt_wpilog_uint(record->payload + 1, 4) : 0;
 }

@@ -56,6 +56,8 @@ tt_status tt_wpilog_next(const uint8_t *data, size_t size, size_t *offset,
                          tt_wpilog_record *record);
 /** Decodes a control record of type start; TT_AGAIN when it is another type, TT_BAD_MESSAGE when malformed. */
 tt_status tt_wpilog_decode_start(const tt_wpilog_record *record, tt_wpilog_start *start);
+/** The id of the entry that a control record of type finish ends: it may be announced again as another. 0: it is no such record. */
+uint32_t tt_wpilog_decode_finish(const tt_wpilog_record *record);
 
 /** Little-endian numbers of a payload. */
 uint64_t tt_wpilog_uint(const uint8_t *bytes, size_t size);
