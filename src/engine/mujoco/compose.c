@@ -31,23 +31,6 @@ static void append_children(xmlNode *target, const xmlNode *source) {
   }
 }
 
-/* What an earlier submodel says holds: the arena comes first. */
-static void merge_attributes(xmlNode *target, const xmlNode *source) {
-  for (const xmlAttr *a = source->properties; a; a = a->next) {
-    const char *name = (const char *)a->name;
-    if (!physics_attribute(target, name)) {
-      xmlSetProp(target, a->name, BAD_CAST physics_attribute(source, name));
-    }
-  }
-}
-
-static void merge_option(xmlNode *root, const xmlNode *option) {
-  xmlNode *target = section_of(root, "option");
-  merge_attributes(target, option);
-  const xmlNode *flag = physics_first_child(option, "flag");
-  if (flag) merge_attributes(section_of(target, "flag"), flag);
-}
-
 /* What canonical MJCF says of a model that says nothing; make_room() knows better. */
 static bool is_automatic(const char *name, long size) {
   return (strcmp(name, "njmax") == 0 && size == 500) ||
@@ -181,7 +164,6 @@ static void merge_submodel(xmlNode *root, const physics_submodel *submodel,
   for (xmlNode *section = xmlDocGetRootElement(submodel->document)->children; section;
        section = section->next) {
     if (section->type != XML_ELEMENT_NODE) continue;
-    if (physics_is(section, "option")) merge_option(root, section);
     if (physics_is(section, "size")) merge_size(root, section);
     if (physics_is(section, "compiler")) merge_compiler(root, section);
     if (physics_is(section, "default")) append_copy(section_of(root, "default"), section);
@@ -383,6 +365,7 @@ tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec,
                           physics_submodel *submodels, mjModel **model, tt_error *error) {
   xmlDoc *document = NULL;
   xmlNode *root = begin_document(&document);
+  physics_choose_options(root, spec, submodels);
   for (int i = 0; i <= spec->robot_count; i++) {
     physics_prefix(&submodels[i]);
     merge_submodel(root, &submodels[i], i ? &spec->robots[i - 1] : NULL);

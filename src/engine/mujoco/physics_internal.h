@@ -151,7 +151,7 @@ struct tt_physics {
   char failure[400]; /**< why */
 };
 
-/* Composition (compose.c, prefix.c, submodel.c, urdf.c, mesh.c, workshop.c), all of it in a program of its own (compiler.h). */
+/* Composition (compose.c, options.c, prefix.c, submodel.c, urdf.c, mesh.c, workshop.c), all of it in a program of its own (compiler.h). */
 
 /** What a URDF states for a joint. */
 typedef struct physics_limit {
@@ -172,6 +172,7 @@ typedef struct physics_submodel {
   const char *file; /**< as the user gave it */
   bool urdf;
   int unknowns; /**< degrees of freedom and equalities */
+  mjOption option;
   physics_limit *limits;
   int limit_count;
   physics_mimic *mimics;
@@ -230,6 +231,9 @@ tt_status physics_mesh_import(physics_workshop *shop, const char *file, const ch
                               char name[TT_PATH_SIZE], tt_error *error);
 /** Names what has no name, then prefixes every name and reference of a submodel. */
 void physics_prefix(physics_submodel *submodel);
+/** Puts the <option> that holds for the world into `root`; says what it replaces of the other models' (options.c). */
+void physics_choose_options(xmlNode *root, const tt_engine_spec *spec,
+                            const physics_submodel *submodels);
 /** Merges arena and robots, adds the grippers' welds and compiles. */
 tt_status physics_compose(physics_workshop *shop, const tt_engine_spec *spec,
                           physics_submodel *submodels, mjModel **model, tt_error *error);

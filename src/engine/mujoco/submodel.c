@@ -252,6 +252,7 @@ tt_status physics_submodel_load(physics_workshop *shop, const char *file,
   }
   if (submodel->urdf) physics_urdf_exclude_base(root, model);
   bool complete = body + 1 == model->nbody;
+  submodel->option = model->opt;
   submodel->unknowns = model->nv + model->neq + submodel->mimic_count;
   mj_deleteModel(model);
   if (!complete) return tt_fail(error, TT_FAILED, "%s: bodies were lost in composing", file);
