@@ -69,6 +69,11 @@ typedef struct pose {
   double position[3], rotation[4];
 } pose;
 
+static pose pose_of(const tt_engine_robot *robot) {
+  return (pose){{robot->x, robot->y, robot->z},
+                {cos(robot->heading / 2), 0, 0, sin(robot->heading / 2)}};
+}
+
 static void read_numbers(const char *text, double *numbers, int count) {
   char *end = (char *)text;
   for (int i = 0; text && i < count; i++) {
@@ -88,6 +93,43 @@ static void place(xmlNode *node, const pose *at) {
   mju_mulQuat(turned, at->rotation, rotation);
   physics_set_numbers(node, "pos", moved, 3);
   physics_set_numbers(node, "quat", turned, 4);
+}
+
+static bool is_world(const xmlNode *node, const char *attribute) {
+  const char *body = physics_attribute(node, attribute);
+  return !body || strcmp(body, "world") == 0;
+}
+
+static void place_point(xmlNode *node, const char *attribute, double numbers[], int count,
+                        const pose *at) {
+  double moved[3];
+  mju_rotVecQuat(moved, numbers, at->rotation);
+  mju_add3(numbers, moved, at->position);
+  physics_set_numbers(node, attribute, numbers, count);
+}
+
+/* What is held to the world is held where the robot stands, whose own world the numbers are of. A connect has its point in
+ * its first body; a weld has its point in its second one, as `anchor`, and in its first one, as the position of `relpose`, of
+ * which the rotation is that of the second body in the first. */
+static void place_equality(xmlNode *node, const pose *at) {
+  const bool weld = physics_is(node, "weld");
+  double anchor[3] = {0}, relative[7] = {0, 0, 0, 1}, *turn = relative + 3, turned[4], back[4];
+  if (!weld && !physics_is(node, "connect")) return;
+  read_numbers(physics_attribute(node, "anchor"), anchor, 3);
+  read_numbers(physics_attribute(node, "relpose"), relative, 7);
+  if (!weld) {
+    if (is_world(node, "body1")) place_point(node, "anchor", anchor, 3, at);
+  } else if (is_world(node, "body1")) {
+    mju_mulQuat(turned, at->rotation, turn);
+    mju_copy4(turn, turned);
+    place_point(node, "relpose", relative, 7, at);
+  } else if (is_world(node, "body2")) {
+    mju_negQuat(back, at->rotation);
+    mju_mulQuat(turned, turn, back);
+    mju_copy4(turn, turned);
+    physics_set_numbers(node, "relpose", relative, 7);
+    place_point(node, "anchor", anchor, 3, at);
+  }
 }
 
 static void give_free_joint(xmlNode *body, const char *prefix) {
@@ -128,8 +170,7 @@ static void tell_other_floor(const xmlNode *plane, const char *file) {
  * Other things fixed to its world stand with the robot on a body of their own. */
 static void merge_robot_world(xmlNode *world, const xmlNode *source,
                               const physics_submodel *submodel, const tt_engine_robot *robot) {
-  pose at = {{robot->x, robot->y, robot->z},
-             {cos(robot->heading / 2), 0, 0, sin(robot->heading / 2)}};
+  const pose at = pose_of(robot);
   xmlNode *fixture = NULL;
   bool first = true;
   for (xmlNode *node = source->children; node; node = node->next) {
@@ -177,6 +218,10 @@ static void merge_submodel(xmlNode *root, const physics_submodel *submodel,
       } else {
         append_children(world, section);
       }
+    }
+    if (robot && physics_is(section, "equality")) {
+      const pose at = pose_of(robot);
+      for (xmlNode *node = section->children; node; node = node->next) place_equality(node, &at);
     }
     for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
       if (physics_is(section, LISTS[i])) append_children(section_of(root, LISTS[i]), section);

@@ -1,4 +1,4 @@
-/* Tests of composing: of whom the world's options are. */
+/* Tests of composing: of whom the world's options are, and that what a robot welds to the world stands where the robot does. */
 #include "base/log.h"
 #include "base/scratch.h"
 #include "engine/mujoco/physics_internal.h"
@@ -130,12 +130,53 @@ static void without_an_arena_they_are_the_first_robots(void **state) {
   tt_physics_free(p);
 }
 
+#define HUNG(weld)                                                                                 \
+  "<mujoco><worldbody><body name='b' pos='0.3 0.1 1' euler='0 0 40'><freejoint/>"                  \
+  "<geom type='box' size='.1 .1 .1'/></body></worldbody><equality>" weld "</equality></mujoco>"
+
+/* However it is written, what is held to the world stays where it was put with its robot. */
+static void what_is_held_to_the_world_goes_with_the_robot(void **state) {
+  (void)state;
+  static const char *const models[] = {
+      HUNG("<weld body1='b'/>"),
+      HUNG("<weld body1='world' body2='b'/>"),
+      HUNG("<weld body1='b' relpose='-0.294067 0.116232 -1 0.939693 0 0 -0.34202'/>"),
+      HUNG("<weld body1='b' anchor='0.3 0.1 1'/>"),
+      HUNG("<weld body1='world' body2='b' relpose='0.3 0.1 1 0.939693 0 0 0.34202'/>"),
+      HUNG("<connect body1='b' anchor='0 0 0.3'/>"),
+      HUNG("<connect body1='world' body2='b' anchor='0.3 0.1 1.3'/>"),
+  };
+  static const inputs none;
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    const tt_engine_robot robot = {.name = "r",
+                                   .model_file = written("hung.xml", models[i]),
+                                   .x = 2,
+                                   .y = -1,
+                                   .z = 0.5,
+                                   .heading = M_PI / 2};
+    const tt_engine_spec spec = {
+        .robots = &robot, .robot_count = 1, .timestep_num = 1, .timestep_den = 1000};
+    tt_physics *p = load_spec(&spec);
+    const int body = body_named(p, "b");
+    const mjtNum *position = p->data->xpos + 3 * body, *turn = p->data->xquat + 4 * body;
+    mjtNum begun[4];
+    mju_copy4(begun, turn);
+    step(p, &none, 1000);
+    if (fabs(position[0] - 1.9) > 0.01 || fabs(position[1] + 0.7) > 0.01 ||
+        fabs(position[2] - 1.5) > 0.02)
+      fail_msg("%s: at %g %g %g", models[i], position[0], position[1], position[2]);
+    if (strstr(models[i], "weld")) assert_close(fabs(mju_dot(begun, turn, 4)), 1, 1e-3);
+    tt_physics_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_are_the_arenas),
       cmocka_unit_test(a_silent_arena_has_its_options_too),
       cmocka_unit_test(ways_to_solve_that_a_robot_does_not_state_are_not_said),
       cmocka_unit_test(without_an_arena_they_are_the_first_robots),
+      cmocka_unit_test(what_is_held_to_the_world_goes_with_the_robot),
   };
   return cmocka_run_group_tests(tests, open_folder, close_folder);
 }
