@@ -40,6 +40,8 @@ typedef struct tt_declare {
   /** Channels of what feeds the robot's motors; −1: it has no battery. A battery, which declares before motors, puts them
    *  there. NULL for parts of no robot. */
   tt_supply_channels *supply;
+  /** [axis_count] the part that drives an axis; NULL: none yet. A motor puts itself there. */
+  const struct tt_part **drivers;
 } tt_declare;
 
 /** What the motors of a robot are fed with during a step. */

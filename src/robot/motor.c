@@ -58,6 +58,23 @@ static share feed(const motor *self, share at, const tt_supply *supply) {
   return at;
 }
 
+/* Of two drives of an axis a step would take the later one in the file for both. */
+static tt_status take_axis(const motor *self, const tt_declare *declare, int index, int axis,
+                           tt_error *error) {
+  const motor_config *config = config_of(self);
+  const tt_part *other = declare->drivers[axis];
+  declare->drivers[axis] = &self->head.part;
+  if (!other) return TT_OK;
+  if (other == &self->head.part)
+    return tt_fail(error, TT_INVALID, "%s.joints: '%s' stands there twice", declare->where,
+                   config->joints[index]);
+  return tt_fail(error, TT_INVALID,
+                 "%s.%s: '%s' is driven by the motor '%s' already, at %s; motors that share a load "
+                 "are one with `count: 2`",
+                 declare->where, config->joint ? "joint" : "joints",
+                 config->joint ? config->joint : config->joints[index], other->name, other->where);
+}
+
 static tt_status find_axes(motor *self, tt_declare *declare, double *joints_max, tt_error *error) {
   const motor_config *config = config_of(self);
   const tt_mechanism *info = tt_space_mechanism(declare->space);
@@ -74,10 +91,7 @@ static tt_status find_axes(motor *self, tt_declare *declare, double *joints_max,
     self->slide = slide;
     self->axes[i] = info->joints[joint].axis;
     *joints_max += info->joints[joint].max_torque;
-    for (int j = 0; j < i; j++)
-      if (self->axes[j] == self->axes[i])
-        return tt_fail(error, TT_INVALID, "%s.joints: '%s' stands there twice", declare->where,
-                       config->joints[i]);
+    TT_TRY(take_axis(self, declare, i, self->axes[i], error));
   }
   return TT_OK;
 }

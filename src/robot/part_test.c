@@ -118,6 +118,22 @@ static void mistakes_are_named(void **state) {
   }
 }
 
+static void two_motors_on_a_joint_are_refused(void **state) {
+  (void)state;
+  static const bench_part parts[] = {
+      {"motors", "{name: leader, joints: [second, flywheel], model: cim}"},
+      {"motors", "{name: follower, joint: flywheel, model: cim}"}};
+  bench on;
+  tt_error error = {{0}};
+  assert_int_not_equal(bench_try(&on, parts, 2, &error), TT_OK);
+  assert_string_equal(
+      error.text,
+      "robot.yaml: part2.joint: 'flywheel' is driven by the motor 'leader' already, "
+      "at robot.yaml: part; motors that share a load are one with `count: 2`");
+  on.world = NULL;
+  bench_tear_down(&on);
+}
+
 static void two_parts_of_one_name_are_refused(void **state) {
   (void)state;
   static const struct {
@@ -160,6 +176,7 @@ int main(void) {
       cmocka_unit_test(restored_parts_go_on_alike),
       cmocka_unit_test(grippers_hold_their_kind),
       cmocka_unit_test(mistakes_are_named),
+      cmocka_unit_test(two_motors_on_a_joint_are_refused),
       cmocka_unit_test(two_parts_of_one_name_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

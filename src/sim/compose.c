@@ -248,8 +248,8 @@ static tt_status declare_command(tt_declare *declare, const tt_command *command,
   return status == TT_OK ? TT_OK : tt_fail(error, status, "%s: out of memory", declare->where);
 }
 
-static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part *const *parts,
-                               int part_count, tt_error *error) {
+static tt_status declare_each(tt_composition *made, tt_engine *engine, tt_part *const *parts,
+                              int part_count, const tt_part **drivers, tt_error *error) {
   tt_supply_channels supplies[TT_MAX_ROBOTS];
   for (int i = 0; i < TT_MAX_ROBOTS; i++) supplies[i] = (tt_supply_channels){-1, -1};
   made->parts = parts;
@@ -261,10 +261,21 @@ static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part 
                           .add_channel = declare_channel,
                           .add_command = declare_command,
                           .space = &engine->space,
-                          .supply = part->robot >= 0 ? &supplies[part->robot] : NULL};
+                          .supply = part->robot >= 0 ? &supplies[part->robot] : NULL,
+                          .drivers = drivers};
     TT_TRY(part->ops->declare(part, &declare, error));
   }
   return TT_OK;
+}
+
+static tt_status declare_parts(tt_composition *made, tt_engine *engine, tt_part *const *parts,
+                               int part_count, tt_error *error) {
+  const int axes = tt_space_mechanism(&engine->space)->axis_count;
+  const tt_part **drivers = calloc((size_t)axes + 1, sizeof *drivers);
+  if (!drivers) return tt_fail(error, TT_NOMEM, "out of memory");
+  const tt_status status = declare_each(made, engine, parts, part_count, drivers, error);
+  free(drivers);
+  return status;
 }
 
 static tt_status resolve_parts(const tt_composition *made, tt_part *const *parts, int part_count,
