@@ -224,6 +224,8 @@ class Check(unittest.TestCase):
                 ([ONE, "--set", "duration=forever"], "--set duration: 'forever' is not understood"),
                 ([str(SCENES / "noe.yaml")], "there is no file '%s'; did you mean 'one.yaml'?" % (SCENES / "noe.yaml")),
                 ([ONE, "--set", "wires.float-udp.sensors=[{name: arm.position, unit: degrees}]"], "there is no unit 'degrees'; did you mean 'deg'?"),
+                ([ONE, "--set", "robots.red1.joints.arm.max_velocity=1 ft/s"], "--set robots.red1.joints.arm.max_velocity: 'arm' is no slide; give an angular velocity (rad/s, rpm, …)"),
+                ([ONE, "--set", "robots.red1.joints.arm.max_torque=3 N"], "--set robots.red1.joints.arm.max_torque: 'arm' is no slide; give a torque (N·m, in·lbf, …)"),
                 ([ONE, "--set", "robots.red1.heading=90 degrees"], "did you mean 'deg'?"),
                 ([ONE, "--set", "wires.float-udp.sensors=[arm.angle]"], "after the dot there are: position, velocity, torque"),
                 ([ONE, "--set", "wires.float-udp.sensors=[{name: arm.position, unit: degre}]"], "there is no unit 'degre'; did you mean 'deg'?")):

@@ -81,6 +81,8 @@ typedef struct tt_engine_joint {
   double max_torque;   /**< N·m or N; 0: as the model says */
   double max_velocity; /**< rad/s or m/s; 0: as the model says */
   const char *where;   /**< begins error messages, "robot.yaml: joints[0]" */
+  /** of their units; TT_DIMENSIONLESS: a bare number, which fits a hinge and a slide */
+  tt_dimension torque_dimension, velocity_dimension;
 } tt_engine_joint;
 
 typedef struct tt_engine_spec {

@@ -106,12 +106,14 @@ static tt_status check_scale(encoder_config *config, const char *where, tt_error
                    "%s: give one of ticks_per_turn, ticks_per_meter, or from and to", where);
   if (config->from) return check_travel(config, where, error);
   config->dimension = config->ticks_per_turn ? TT_ANGLE : TT_LENGTH;
-  if (config->ticks_per_meter)
-    return tt_number_check(config->ticks_per_meter, "ticks_per_meter", where, -1e9, 1e9, 0,
-                           &config->scale, error);
-  TT_TRY(tt_number_check(config->ticks_per_turn, "ticks_per_turn", where, -1e9, 1e9, 0,
-                         &config->scale, error));
-  config->scale /= 2 * PI;
+  const bool turns = config->ticks_per_turn != NULL;
+  const char *key = turns ? "ticks_per_turn" : "ticks_per_meter";
+  TT_TRY(tt_number_check(turns ? config->ticks_per_turn : config->ticks_per_meter, key, where, -1e9,
+                         1e9, 0, &config->scale, error));
+  if (config->scale == 0)
+    return tt_fail(error, TT_INVALID, "%s.%s: 0 would never count; give another number", where,
+                   key);
+  if (turns) config->scale /= 2 * PI;
   return TT_OK;
 }
 

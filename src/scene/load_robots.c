@@ -34,14 +34,16 @@ static tt_status load_parts(tt_scene_store *store, const tt_robot_keys *keys,
   return TT_OK;
 }
 
-/** A limit of a joint: of one dimension for hinges, of another for slides; its kind is known only to the model. */
+/** A limit of a joint: of one dimension for hinges, of another for slides; its kind is known only to the model, which compares. */
 static tt_status load_limit(tt_scene_store *store, const char *where, const char *key,
                             const char *text, const tt_dimension dimensions[2],
-                            const char *examples, double *value) {
+                            const char *examples, double *value, tt_dimension *dimension) {
   tt_key_tell_quantity(where, key, 0);
   if (!text) return TT_OK;
-  if (!tt_quantity_parse(text, dimensions[0], value) &&
-      !tt_quantity_parse(text, dimensions[1], value))
+  const bool first = tt_quantity_parse(text, dimensions[0], value);
+  const bool second = tt_quantity_parse(text, dimensions[1], value);
+  *dimension = first && second ? TT_DIMENSIONLESS : dimensions[second];
+  if (!first && !second)
     return tt_fail(store->error, TT_INVALID, "%s.%s: '%s' is not understood; give %s", where, key,
                    text, examples);
   if (*value > 0) return TT_OK;
@@ -56,10 +58,10 @@ static tt_status load_joint(tt_scene_store *store, const tt_joint_keys *keys,
   joint->name = keys->name;
   TT_TRY(load_limit(store, joint->where, "max_torque", keys->max_torque, torques,
                     "a torque (N·m, in·lbf, …) or, for a slide, a force (N, lbf)",
-                    &joint->max_torque));
+                    &joint->max_torque, &joint->torque_dimension));
   TT_TRY(load_limit(store, joint->where, "max_velocity", keys->max_velocity, velocities,
                     "an angular velocity (rad/s, rpm, …) or, for a slide, a velocity (m/s, ft/s)",
-                    &joint->max_velocity));
+                    &joint->max_velocity, &joint->velocity_dimension));
   if (keys->max_torque || keys->max_velocity) return TT_OK;
   return tt_fail(store->error, TT_INVALID, "%s: give max_torque, max_velocity or both",
                  joint->where);

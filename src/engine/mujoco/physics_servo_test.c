@@ -224,7 +224,8 @@ static void limits_can_be_set_and_do_not_brake(void **state) {
   (void)state;
   tt_physics *p = load_limited(1000);
   tt_error error = {""};
-  const tt_engine_joint joint = {"wheel", 5, 30, "robot.yaml: joints[0]"};
+  const tt_engine_joint joint = {
+      .name = "wheel", .max_torque = 5, .max_velocity = 30, .where = "robot.yaml: joints[0]"};
   assert_int_equal(tt_physics_limit_joint(p, 0, &joint, &error), TT_OK);
   const double *velocity = tt_physics_axis_velocity(p);
   inputs in = {.drives = {{TT_DRIVE_TORQUE, 100, 0, 0}}};

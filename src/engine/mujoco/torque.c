@@ -129,6 +129,19 @@ static void set_limits(tt_joint *joint, const tt_engine_joint *from) {
   if (from->max_velocity > 0) joint->velocity_limit = from->max_velocity;
 }
 
+static tt_status check_units(const tt_joint *joint, const tt_engine_joint *from, tt_error *error) {
+  const bool slide = joint->kind == TT_SLIDE;
+  if (from->torque_dimension == (slide ? TT_TORQUE : TT_FORCE))
+    return tt_fail(error, TT_INVALID, "%s.max_torque: '%s' %s", from->where, from->name,
+                   slide ? "is a slide; give a force (N, lbf)"
+                         : "is no slide; give a torque (N·m, in·lbf, …)");
+  if (from->velocity_dimension == (slide ? TT_ANGULAR_VELOCITY : TT_VELOCITY))
+    return tt_fail(error, TT_INVALID, "%s.max_velocity: '%s' %s", from->where, from->name,
+                   slide ? "is a slide; give a velocity (m/s, ft/s)"
+                         : "is no slide; give an angular velocity (rad/s, rpm, …)");
+  return TT_OK;
+}
+
 tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const tt_engine_joint *from,
                                  tt_error *error) {
   const tt_mechanism *info = &physics->fixed->info;
@@ -139,6 +152,7 @@ tt_status tt_physics_limit_joint(tt_physics *physics, int robot, const tt_engine
     if (joints[j].robot != robot || joints[j].axis < 0) continue;
     const char *own = joints[j].name + prefix;
     if (!strcmp(own, from->name)) {
+      TT_TRY(check_units(&joints[j], from, error));
       set_limits(&joints[j], from);
       physics_note_limits(physics->fixed);
       return TT_OK;
