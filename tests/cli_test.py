@@ -212,6 +212,22 @@ class Check(unittest.TestCase):
         self.assertNotIn("nt4", tether("check", ONE).stdout)
         self.assertIn("\nfoxglove  at 127.0.0.1:8765\n", tether("check", ONE, "--set", "foxglove.period=20 ms").stdout)
 
+    def test_what_a_run_would_refuse_as_it_opens_is_1(self):
+        for settings, expected in (
+                (["web.listen=0.0.0.0:8080"], "web.listen: 0.0.0.0:8080 can be reached from outside; set web.token or web.tokens"),
+                (["web.listen=8080"], "web.listen: '8080' is no address"),
+                (["telemetry.listen=0.0.0.0:5804"], "telemetry.listen: 0.0.0.0:5804"),
+                (["telemetry.listen=nope"], "--set telemetry.listen: 'nope' is no address"),
+                (["telemetry.store=foo.sqlite"], "telemetry.store: store 'foo.sqlite' is not understood; give sqlite:"),
+                (["telemetry.forward=[{to: nope}]"], "--set telemetry.forward: 'nope' is no address")):
+            answer = tether("check", ONE, *(word for setting in settings for word in ("--set", setting)))
+            self.assertEqual((answer.returncode, answer.stdout), (1, ""), settings)
+            self.assertIn(expected, answer.stderr)
+            self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
+        for settings in (["web.listen=0.0.0.0:8080", "web.token=long-enough-for-a-token"], ["telemetry.listen=0.0.0.0:5804", "telemetry.allow=[10.0.0.0/8]"]):
+            answer = tether("check", ONE, *(word for setting in settings for word in ("--set", setting)))
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+
     def test_a_wrong_file_is_1(self):
         for arguments, expected in (
                 (["no-such-scene"], "there is no scene 'no-such-scene'"),

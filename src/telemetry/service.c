@@ -1,6 +1,7 @@
 /* service.c: the section's keys, and what they open. */
 #include "telemetry/service.h"
 
+#include "net/net.h"
 #include "telemetry/input.h"
 
 #include <math.h>
@@ -114,9 +115,19 @@ static tt_status check_most(unsigned *count, const char *key, const char *where,
   return TT_OK;
 }
 
+/* Whom it lets in is asked where it opens, and by `tether check`: a log keeps the file, but none of the settings that were
+ * given beside it, so that one of `listen` and `allow` may be missing. */
+static tt_status check_address(const char *address, const char *key, const char *where,
+                               tt_error *error) {
+  tt_error why;
+  if (!address || tt_address_check(address, NULL, &why) == TT_OK) return TT_OK;
+  return tt_fail(error, TT_INVALID, "%s.%s: %s", where, key, why.text);
+}
+
 static tt_status check(void *config, const char *where, tt_error *error) {
   tt_telemetry_keys *keys = config;
   double ignored;
+  TT_TRY(check_address(keys->listen, "listen", where, error));
   TT_TRY(check_most(&keys->max_connections, "max_connections", where, 10000, 256, error));
   TT_TRY(check_most(&keys->max_devices, "max_devices", where, 100000, 1000, error));
   TT_TRY(check_most(&keys->max_attributes, "max_attributes", where, 1000000, 10000, error));
@@ -146,6 +157,7 @@ static tt_status check(void *config, const char *where, tt_error *error) {
     int format;
     g_snprintf(place, sizeof place, "%s.forward[%u]", where, i);
     TT_TRY(tt_word_check(keys->forwards[i].format, "format", place, formats, 0, &format, error));
+    TT_TRY(check_address(keys->forwards[i].to, "to", place, error));
   }
   return TT_OK;
 }
