@@ -216,10 +216,17 @@ typedef enum physics_urdf_care {
   URDF_WITHOUT_VISUALS,   /**< meshes for the eye are often not closed, which MuJoCo refuses */
   URDF_WITH_LEAST_MASSES, /**< moving links without mass get a microgram's worth */
 } physics_urdf_care;
+/** Where the lines of what was written for MuJoCo come from. */
+typedef struct physics_urdf_lines {
+  long *of; /**< [count] by line there, from 1: line of the user's file, or 0; the owner frees it */
+  long count;
+} physics_urdf_lines;
 /** Writes a URDF that MuJoCo can read into the workshop; collects the limits of its joints. */
 tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
                                physics_submodel *submodel, char prepared[TT_PATH_SIZE],
-                               tt_error *error);
+                               physics_urdf_lines *lines, tt_error *error);
+/** Makes the line that MuJoCo named, the last in the text, one of the user's file; without one it is cut off. */
+void physics_urdf_tell_line(const physics_urdf_lines *lines, tt_error *error);
 /** Adds to canonical MJCF that a fixed base does not touch the links joined to it: joined links of a
  *  URDF never do (as in Gazebo and Bullet), but MuJoCo leaves out only pairs of which both move. */
 void physics_urdf_exclude_base(xmlNode *root, const mjModel *model);

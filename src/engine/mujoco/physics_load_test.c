@@ -474,6 +474,24 @@ static void wrong_models_are_refused_with_a_reason(void **state) {
       ".urdf", "search path");
 }
 
+/* MuJoCo reads a copy that is written anew, in which elements have other lines. */
+static void lines_of_a_urdf_are_those_of_its_file(void **state) {
+  (void)state;
+#define LINK(inside)                                                                               \
+  "<robot name='r'>\n\n\n  <!-- a\n comment -->\n<link name='base'><visual><geometry><box "        \
+  "size='1 1 "                                                                                     \
+  "1'/></geometry></visual><visual><geometry><sphere radius='1'/></geometry></visual></link>\n"    \
+  "<joint name='j' type='fixed'><parent link='base'/>\n<child link='l'/></joint>\n\n"              \
+  "<link name='l'><inertial>" inside "</link></robot>"
+#define INERTIA "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+  refused(LINK("\n\n<mass value='x'/>" INERTIA), ".urdf", "Element 'mass', line 12");
+  refused(LINK("<mass value='1'/>" INERTIA "\n<collision><geometry>\n<box size='.5 .3'/></geometry>"
+               "</collision>"),
+          ".urdf", "Element 'box', line 12");
+#undef INERTIA
+#undef LINK
+}
+
 static void wrong_specs_are_refused(void **state) {
   (void)state;
   tt_physics *p = NULL;
@@ -516,6 +534,7 @@ int main(void) {
       cmocka_unit_test(rays_of_range_finders_are_described),
       cmocka_unit_test(a_range_limits_where_no_compiler_says_otherwise),
       cmocka_unit_test(wrong_models_are_refused_with_a_reason),
+      cmocka_unit_test(lines_of_a_urdf_are_those_of_its_file),
       cmocka_unit_test(wrong_specs_are_refused),
       cmocka_unit_test(no_file_is_left_behind),
   };

@@ -146,15 +146,24 @@ static tt_status compile_urdf(physics_workshop *shop, const char *canonical,
                                          ("without its visual geometry, with 1 mg for moving links "
                                           "that have no mass")};
   tt_error first = {""}, reason;
+  physics_urdf_lines lines = {0};
   for (physics_urdf_care care = URDF_AS_IT_IS; care <= URDF_WITH_LEAST_MASSES; care++) {
     char prepared[TT_PATH_SIZE];
-    TT_TRY(physics_urdf_prepare(shop, submodel->file, care, submodel, prepared, error));
+    const tt_status status =
+        physics_urdf_prepare(shop, submodel->file, care, submodel, prepared, &lines, error);
+    if (status != TT_OK) {
+      free(lines.of);
+      return status;
+    }
     tt_error *now = care == URDF_AS_IT_IS ? &first : &reason;
     if (physics_compile(prepared, NULL, submodel->file, canonical, model, now) == TT_OK) {
+      free(lines.of);
       if (care != URDF_AS_IT_IS) tt_log_warning("%s; loaded %s", first.text, GIVEN_UP[care]);
       return TT_OK;
     }
+    physics_urdf_tell_line(&lines, now);
   }
+  free(lines.of);
   return tt_fail(error, TT_INVALID, "%s", first.text);
 }
 

@@ -295,11 +295,60 @@ static tt_status mend_robot(physics_workshop *shop, const char *file, xmlNode *r
   return status;
 }
 
+/* Of an element after the others of its document; NULL: it was the last. */
+static xmlNode *next_element(xmlNode *node) {
+  xmlNode *next = xmlFirstElementChild(node);
+  while (!next && node && node->type == XML_ELEMENT_NODE) {
+    next = xmlNextElementSibling(node);
+    node = node->parent;
+  }
+  return next;
+}
+
+/* MuJoCo names lines of what it was given: each element of that stands on a line of its own, and is the one at the same place in
+ * `document`, which knows the line of the user's file. */
+static void keep_lines(const char *prepared, xmlDoc *document, physics_urdf_lines *lines) {
+  xmlDoc *copy =
+      xmlReadFile(prepared, NULL,
+                  XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES);
+  xmlNode *there = xmlDocGetRootElement(document);
+  lines->count = 0;
+  for (xmlNode *here = copy ? xmlDocGetRootElement(copy) : NULL; here && there;
+       here = next_element(here), there = next_element(there)) {
+    const long line = xmlGetLineNo(here), user = xmlGetLineNo(there);
+    if (line < lines->count || line < 1) continue;
+    long *grown = realloc(lines->of, sizeof *grown * (size_t)(line + 1));
+    if (!grown) break;
+    lines->of = grown;
+    while (lines->count <= line) lines->of[lines->count++] = 0;
+    lines->of[line] = user > 0 ? user : 0;
+  }
+  xmlFreeDoc(copy);
+}
+
+void physics_urdf_tell_line(const physics_urdf_lines *lines, tt_error *error) {
+  static const char word[] = ", line ";
+  char *at = NULL;
+  for (char *next = error->text; (next = strstr(next, word)); next++) at = next;
+  if (!at) return;
+  char *end;
+  const long line = strtol(at + strlen(word), &end, 10);
+  char rest[sizeof error->text];
+  snprintf(rest, sizeof rest, "%s", end);
+  const long user = line > 0 && line < lines->count ? lines->of[line] : 0;
+  const size_t room = sizeof error->text - (size_t)(at - error->text);
+  if (user > 0)
+    snprintf(at, room, "%s%ld%s", word, user, rest);
+  else
+    snprintf(at, room, "%s", rest);
+}
+
 tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics_urdf_care care,
                                physics_submodel *submodel, char prepared[TT_PATH_SIZE],
-                               tt_error *error) {
-  xmlDoc *document = xmlReadFile(
-      file, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
+                               physics_urdf_lines *lines, tt_error *error) {
+  xmlDoc *document = xmlReadFile(file, NULL,
+                                 XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                                     XML_PARSE_NOBLANKS | XML_PARSE_BIG_LINES);
   if (!document) {
     const xmlError *why = xmlGetLastError();
     return tt_fail(error, TT_INVALID, "%s:%d: %s", file, why ? why->line : 0,
@@ -316,6 +365,8 @@ tt_status physics_urdf_prepare(physics_workshop *shop, const char *file, physics
     physics_workshop_path(shop, ".urdf", prepared);
     if (xmlSaveFormatFile(prepared, document, 1) < 0) {
       status = tt_fail(error, TT_FAILED, "%s: cannot be written", prepared);
+    } else {
+      keep_lines(prepared, document, lines);
     }
   }
   xmlFreeDoc(document);

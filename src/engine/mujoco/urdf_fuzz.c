@@ -34,9 +34,10 @@ static void prefix(const char *prepared) {
 static void prepare(const char *file, physics_urdf_care care) {
   physics_submodel submodel = {.file = file};
   char prepared[TT_PATH_SIZE];
+  physics_urdf_lines lines = {0};
   tt_error error = {""};
   shop.file_count = 0;
-  if (physics_urdf_prepare(&shop, file, care, &submodel, prepared, &error) == TT_OK) {
+  if (physics_urdf_prepare(&shop, file, care, &submodel, prepared, &lines, &error) == TT_OK) {
     for (int i = 0; i < submodel.limit_count; i++)
       assert(submodel.limits[i].values[0] > 0 || submodel.limits[i].values[1] > 0);
     prefix(prepared);
@@ -44,6 +45,7 @@ static void prepare(const char *file, physics_urdf_care care) {
   } else {
     assert(error.text[0]);
   }
+  free(lines.of);
   physics_submodel_free(&submodel);
 }
 
