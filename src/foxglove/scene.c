@@ -10,55 +10,6 @@
 #define FLOOR 20.0      /* m, half of what is shown of a plane without an end */
 #define THICKNESS 0.002 /* m, of a plane */
 
-/* ---- schemas ---- */
-
-#define OBJECT(members) "{\"type\":\"object\",\"properties\":{" members "}}"
-#define LIST(name, items) "\"" name "\":{\"type\":\"array\",\"items\":" items "}"
-#define NUMBER(name) "\"" name "\":{\"type\":\"number\"}"
-#define INTEGER(name) "\"" name "\":{\"type\":\"integer\"}"
-#define TEXT(name) "\"" name "\":{\"type\":\"string\"}"
-#define TIME(name)                                                                                 \
-  "\"" name "\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{" INTEGER(                 \
-      "sec") "," INTEGER("nsec") "}}"
-#define DURATION(name)                                                                             \
-  "\"" name "\":{\"type\":\"object\",\"title\":\"duration\",\"properties\":{" INTEGER(             \
-      "sec") "," INTEGER("nsec") "}}"
-#define VECTOR OBJECT(NUMBER("x") "," NUMBER("y") "," NUMBER("z"))
-#define QUATERNION OBJECT(NUMBER("x") "," NUMBER("y") "," NUMBER("z") "," NUMBER("w"))
-#define COLOR OBJECT(NUMBER("r") "," NUMBER("g") "," NUMBER("b") "," NUMBER("a"))
-#define POSE "\"pose\":" OBJECT("\"position\":" VECTOR ",\"orientation\":" QUATERNION)
-#define SOLID POSE ",\"size\":" VECTOR ",\"color\":" COLOR
-
-const char tt_foxglove_scene_schema[] =
-    OBJECT(
-        LIST("deletions", OBJECT(
-                              TIME("timestamp") "," INTEGER("type") "," TEXT("id"))) "," LIST("enti"
-                                                                                              "tie"
-                                                                                              "s",
-                                                                                              OBJECT(TIME("timestamp") "," TEXT("frame_id") "," TEXT("id") "," DURATION("lifetime") ",\"frame_locked\":{\"type\":\"boolean\"}," LIST("metadata", OBJECT(
-                                                                                                                                                                                                                                                     TEXT("key") "," TEXT("value"))) "," LIST("arrows",
-                                                                                                                                                                                                                                                                                              OBJECT(POSE)) "," LIST("cubes", OBJECT(SOLID)) "," LIST("spheres",
-                                                                                                                                                                                                                                                                                                                                                      OBJECT(
-                                                                                                                                                                                                                                                                                                                                                          SOLID)) "," LIST("cylinders", OBJECT(SOLID
-                                                                                                                                                                                                                                                                                                                                                                                               "," NUMBER("bottom_scale") "," NUMBER(
-                                                                                                                                                                                                                                                                                                                                                                                                   "top_scale"))) "," LIST("lines",
-                                                                                                                                                                                                                                                                                                                                                                                                                           OBJECT(POSE)) "," LIST("triangles",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                  OBJECT(POSE
-                                                                                                                                                                                                                                                                                                                                                                                                                                                         "," LIST(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                             "points",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                             VECTOR) ",\"color\":" COLOR "," LIST("colors",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  COLOR) "," LIST("indices",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "{\"type\":\"integer\"}"))) "," LIST("texts", OBJECT(POSE)) "," LIST("models",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       OBJECT(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           POSE)))));
-
-const char tt_foxglove_transforms_schema[] = OBJECT(LIST(
-    "transforms", OBJECT(TIME("timestamp") "," TEXT("parent_frame_id") "," TEXT(
-                      "child_frame_id") ",\"translation\":" VECTOR ",\"rotation\":" QUATERNION)));
-
-const char tt_foxglove_log_schema[] = OBJECT(TIME("timestamp") "," INTEGER("level") "," TEXT(
-    "message") "," TEXT("name") "," TEXT("file") "," INTEGER("line"));
-
 /* ---- pieces ---- */
 
 static void put(tt_bytes *to, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 /* scene.h: what a world looks like, and where its bodies are, as messages of Foxglove's schemas in JSON. Pure: no I/O.
  *
- * Source: foxglove/schemas, schemas/jsonschema: SceneUpdate, FrameTransforms, Log. The schemas here are theirs, with the members
- * that are used.
+ * Source: foxglove/schemas, schemas/jsonschema: SceneUpdate, FrameTransforms, Log. The schemas here (scene.schema.json,
+ * transforms.schema.json and log.schema.json) are theirs, with the members that are used.
  */
 #ifndef TT_FOXGLOVE_SCENE_H
 #define TT_FOXGLOVE_SCENE_H
