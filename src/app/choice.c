@@ -1,6 +1,7 @@
 #include "app/guests.h"
 #include "app/choice.h"
 
+#include "base/file.h"
 #include "scene/data.h"
 #include "scene/machine.h"
 #include "scene/scene_files.h"
@@ -248,30 +249,22 @@ tt_status tt_scene_choice_may_go(const tt_scene_choice *choice, tt_error *error)
   return check_options(choice->options, error);
 }
 
-/* NULL where it can't be read. */
-static char *read_scene(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rbe");
-  char *bytes = file ? malloc(TT_TREE_MAX_FILE + 1) : NULL;
-  *size = bytes ? fread(bytes, 1, TT_TREE_MAX_FILE + 1, file) : 0;
-  if (file) fclose(file);
-  return bytes;
-}
-
 /* As logs keep them, without what only who administers may read. */
-static bool are_alike(char *one, char *other, size_t size) {
-  tt_scene_text_hide(one, size);
-  tt_scene_text_hide(other, size);
-  return memcmp(one, other, size) == 0;
+static bool are_alike(const tt_bytes *one, const tt_bytes *other) {
+  if (one->size != other->size || one->size > TT_TREE_MAX_FILE) return false;
+  tt_scene_text_hide((char *)one->data, one->size);
+  tt_scene_text_hide((char *)other->data, other->size);
+  return memcmp(one->data, other->data, one->size) == 0;
 }
 
 /* Are two scenes the same, byte by byte? */
 static bool is_copy(const char *path, const char *of) {
-  size_t size, other_size;
-  char *one = read_scene(path, &size), *other = read_scene(of, &other_size);
-  const bool same =
-      one && other && size == other_size && size <= TT_TREE_MAX_FILE && are_alike(one, other, size);
-  free(one);
-  free(other);
+  tt_bytes one, other = {0};
+  const bool same = tt_file_read(path, TT_TREE_MAX_FILE, &one, NULL) == TT_OK &&
+                    tt_file_read(of, TT_TREE_MAX_FILE, &other, NULL) == TT_OK &&
+                    are_alike(&one, &other);
+  tt_bytes_free(&one);
+  tt_bytes_free(&other);
   return same;
 }
 

@@ -29,6 +29,33 @@ tt_status tt_file_open(const char *path, FILE **file, tt_error *error) {
   return *file ? TT_OK : TT_INVALID;
 }
 
+tt_status tt_file_read_rest(FILE *file, const char *path, size_t most, tt_bytes *bytes,
+                            tt_error *error) {
+  char piece[16384];
+  int number = 0;
+  *bytes = (tt_bytes){0};
+  for (size_t wanted = most + 1, got = 1; wanted > 0 && got > 0; wanted -= got) {
+    got = fread(piece, 1, wanted < sizeof piece ? wanted : sizeof piece, file);
+    if (ferror(file)) number = errno;
+    tt_bytes_append(bytes, piece, got);
+  }
+  tt_bytes_append(bytes, "", 1);
+  const bool failed = bytes->failed;
+  if (!failed && number == 0) return bytes->size--, TT_OK;
+  tt_bytes_free(bytes);
+  return failed ? tt_fail(error, TT_NOMEM, "%s: out of memory", path)
+                : tt_fail(error, TT_INVALID, "%s: can't be read: %s", path, strerror(number));
+}
+
+tt_status tt_file_read(const char *path, size_t most, tt_bytes *bytes, tt_error *error) {
+  FILE *file;
+  *bytes = (tt_bytes){0};
+  TT_TRY(tt_file_open(path, &file, error));
+  tt_status status = tt_file_read_rest(file, path, most, bytes, error);
+  fclose(file);
+  return status;
+}
+
 tt_status tt_file_check_place(const char *path, const char *remedy, tt_error *error) {
   struct stat about;
   if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return TT_OK;

@@ -2,6 +2,7 @@
 #ifndef TT_BASE_FILE_H
 #define TT_BASE_FILE_H
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -18,6 +19,15 @@ typedef struct tt_file {
 /** Opens a file to be read; fclose() it. A folder, a pipe or a device is refused at once: to open a pipe is to wait for its
  *  other end. TT_INVALID with "PATH: why"; `*file` is NULL then. Any thread. */
 tt_status tt_file_open(const char *path, FILE **file, tt_error *error);
+
+/** The whole of a file of at most `most` bytes; of a larger one the first `most` + 1, by whose number it is known. A 0 that does not count
+ *  stands behind them. `*bytes` is to be freed with tt_bytes_free(), and empty after a failure. TT_INVALID with "PATH: why", TT_NOMEM.
+ *  Any thread. */
+tt_status tt_file_read(const char *path, size_t most, tt_bytes *bytes, tt_error *error);
+
+/** The same of a file that is open, from where it stands, which stays open; `path` is for the error. */
+tt_status tt_file_read_rest(FILE *file, const char *path, size_t most, tt_bytes *bytes,
+                            tt_error *error);
 
 /** Whether the file at `path` can be opened to be read and written, or made, without waiting: whoever opens a pipe may wait for its other
  *  end, and some libraries do so whatever a signal says. TT_INVALID with "PATH: is a pipe or a device; `remedy`", or a folder. Any thread. */

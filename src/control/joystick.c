@@ -252,21 +252,11 @@ tt_status tt_joystick_script_parse(const char *name, const char *text, size_t si
 
 tt_status tt_joystick_script_load(const char *path, tt_joystick_script *script, tt_error *error) {
   *script = (tt_joystick_script){.events = NULL};
-  FILE *file;
-  TT_TRY(tt_file_open(path, &file, error));
-  char *text = malloc(TT_JOYSTICK_MAX_SCRIPT + 1);
-  size_t size = text == NULL ? 0 : fread(text, 1, TT_JOYSTICK_MAX_SCRIPT + 1, file);
-  bool broken = ferror(file) != 0;
-  fclose(file);
-  tt_status status = TT_OK;
-  if (text == NULL) {
-    status = tt_fail(error, TT_NOMEM, "%s: out of memory", path);
-  } else if (broken) {
-    status = tt_fail(error, TT_INVALID, "%s: it can't be read", path);
-  } else {
-    status = tt_joystick_script_parse(path, text, size, script, error);
-  }
-  free(text);
+  tt_bytes text;
+  TT_TRY(tt_file_read(path, TT_JOYSTICK_MAX_SCRIPT, &text, error));
+  tt_status status =
+      tt_joystick_script_parse(path, (const char *)text.data, text.size, script, error);
+  tt_bytes_free(&text);
   return status;
 }
 

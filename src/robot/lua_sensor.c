@@ -103,9 +103,8 @@ typedef struct lua_sensor {
   const tt_view *view;             /* of the latest call; NULL before the first */
   known_signal known[SIGNALS_MAX]; /* a cache: it decides nothing */
   int known_count;
-  double told; /* s: when the log last told of a failure; negative: not yet */
-  size_t length;
-  char text[TT_LUA_SOURCE_MAX + 1]; /* kept for clones: a file may change meanwhile */
+  double told;   /* s: when the log last told of a failure; negative: not yet */
+  tt_bytes text; /* kept for clones: a file may change meanwhile */
 } lua_sensor;
 
 static const lua_sensor_config *config_of(const lua_sensor *self) { return self->head.config; }
@@ -121,8 +120,8 @@ static tt_status compile(lua_sensor *self, tt_error *error) {
   lua_sensor_seed(&self->head.part, self->head.env.seed);
   self->told = -1;
   tt_error why;
-  tt_status status = tt_lua_script_new(self->text, self->length, config->file, config->function,
-                                       config->limits, &self->script, &why);
+  tt_status status = tt_lua_script_new((const char *)self->text.data, self->text.size, config->file,
+                                       config->function, config->limits, &self->script, &why);
   return status == TT_OK ? TT_OK
                          : tt_fail(error, status, "%s.file: %s", self->head.where, why.text);
 }
@@ -149,10 +148,9 @@ static tt_status lua_sensor_make(tt_part *part, tt_error *error) {
     return tt_fail(error, TT_INVALID,
                    "%s.file: can't open this file (nor in the scene's folder): %s",
                    self->head.where, why.text);
-  self->length = fread(self->text, 1, sizeof self->text, file);
-  bool failed = ferror(file);
+  tt_status status = tt_file_read_rest(file, path, TT_LUA_SOURCE_MAX, &self->text, &why);
   fclose(file);
-  if (failed) return tt_fail(error, TT_INVALID, "%s.file: can't read %s", self->head.where, path);
+  if (status != TT_OK) return tt_fail(error, status, "%s.file: %s", self->head.where, why.text);
   return compile(self, error);
 }
 
@@ -238,6 +236,7 @@ static void lua_sensor_sense(tt_part *part, const tt_space *space, tt_view *view
 
 static void lua_sensor_free(tt_part *part) {
   tt_lua_script_free(((lua_sensor *)part)->script);
+  tt_bytes_free(&((lua_sensor *)part)->text);
   free(part);
 }
 
@@ -247,9 +246,8 @@ static tt_part *lua_sensor_clone(const tt_part *part) {
   if (!clone) return NULL;
   clone->head = self->head;
   clone->head.env.where = clone->head.part.where = clone->head.where;
-  clone->length = self->length;
-  memcpy(clone->text, self->text, self->length);
-  if (compile(clone, NULL) == TT_OK) return &clone->head.part;
+  tt_bytes_append(&clone->text, self->text.data, self->text.size);
+  if (!clone->text.failed && compile(clone, NULL) == TT_OK) return &clone->head.part;
   lua_sensor_free(&clone->head.part);
   return NULL;
 }

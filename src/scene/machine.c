@@ -114,14 +114,14 @@ static void withhold(const char *path, tt_error *error) {
 
 void tt_machine_withhold(const char *path, tt_error *error) {
   FILE *file;
+  tt_bytes text;
   bool denied = false;
   if (tt_file_open(path, &file, NULL) != TT_OK) return;
-  char *text = malloc(TT_TREE_MAX_FILE + 1);
-  const size_t size = text ? fread(text, 1, TT_TREE_MAX_FILE + 1, file) : 0;
+  const bool known = tt_file_read_rest(file, path, TT_TREE_MAX_FILE, &text, NULL) == TT_OK;
   fclose(file);
-  if (text) tt_machine_check_secrets(text, size, &denied, NULL);
-  if (!text || denied) withhold(path, error);
-  free(text);
+  if (known) tt_machine_check_secrets((const char *)text.data, text.size, &denied, NULL);
+  if (!known || denied) withhold(path, error);
+  tt_bytes_free(&text);
 }
 
 bool tt_setting_is_of_machine(const char *setting) {

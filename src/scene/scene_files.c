@@ -22,30 +22,10 @@ static bool gathered(const tt_scene_files *files, const char *path) {
   return false;
 }
 
-static void *read_whole(const char *path, size_t *size) {
-  FILE *file;
-  if (tt_file_open(path, &file, NULL) != TT_OK) return NULL;
-  char *bytes = NULL;
-  size_t capacity = 0;
-  *size = 0;
-  for (size_t got = 1; got > 0 && *size <= LARGEST_TOTAL;) {
-    if (*size == capacity) {
-      capacity = capacity ? 2 * capacity : 1 << 16;
-      char *grown = realloc(bytes, capacity);
-      if (!grown) break;
-      bytes = grown;
-    }
-    got = fread(bytes + *size, 1, capacity - *size, file);
-    *size += got;
-  }
-  fclose(file);
-  return bytes;
-}
-
 /* Adds one file; false where it is there already or can't be read. */
 static bool add(gathering *into, const char *name) {
   char path[PATH_MAX];
-  size_t size;
+  tt_bytes bytes;
   tt_scene_files *files = into->files;
   if (into->status != TT_OK || !realpath(name, path) || gathered(files, path)) return false;
   if (files->count == files->capacity) {
@@ -55,10 +35,15 @@ static bool add(gathering *into, const char *name) {
     files->files = grown;
     files->capacity = capacity;
   }
-  void *bytes = read_whole(path, &size);
-  if (!bytes) return false;
-  into->total += size;
-  files->files[files->count++] = (tt_file){strdup(path), bytes, size};
+  tt_status status = tt_file_read(path, LARGEST_TOTAL, &bytes, NULL);
+  char *kept = status == TT_OK ? strdup(path) : NULL;
+  if (!kept) {
+    if (status != TT_INVALID) into->status = TT_NOMEM;
+    tt_bytes_free(&bytes);
+    return false;
+  }
+  into->total += bytes.size;
+  files->files[files->count++] = (tt_file){kept, bytes.data, bytes.size};
   if (into->total > LARGEST_TOTAL) into->status = TT_FULL;
   return true;
 }

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "scene/yaml_trouble.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -366,16 +365,10 @@ tt_status tt_document_parse(const char *path, const char *text, size_t size, tt_
 
 tt_status tt_document_load(const char *path, tt_document **document, tt_error *error) {
   *document = NULL;
-  FILE *file;
-  TT_TRY(tt_file_open(path, &file, error));
-  char *text = malloc(TT_TREE_MAX_FILE + 1);
-  size_t size = text ? fread(text, 1, TT_TREE_MAX_FILE + 1, file) : 0;
-  tt_status status = TT_OK;
-  if (!text) status = tt_fail(error, TT_NOMEM, "out of memory");
-  if (ferror(file)) status = tt_fail(error, TT_INVALID, "%s: %s", path, strerror(errno));
-  fclose(file);
-  if (status == TT_OK) status = tt_document_parse(path, text, size, document, error);
-  free(text);
+  tt_bytes text;
+  TT_TRY(tt_file_read(path, TT_TREE_MAX_FILE, &text, error));
+  tt_status status = tt_document_parse(path, (const char *)text.data, text.size, document, error);
+  tt_bytes_free(&text);
   return status;
 }
 

@@ -8,7 +8,6 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,31 +155,18 @@ static int tick(lua_State *lua) {
 
 /* ---- from outside ---- */
 
-static tt_status read_file(const char *path, char *text, size_t size, size_t *length,
-                           tt_error *error) {
-  FILE *file;
-  TT_TRY(tt_file_open(path, &file, error));
-  *length = fread(text, 1, size, file);
-  bool failed = ferror(file);
-  fclose(file);
-  return failed ? tt_fail(error, TT_INVALID, "%s: can't be read", path) : TT_OK;
-}
-
 static tt_status compile(tt_control *control, const char *path, tt_error *error) {
-  static const size_t most = TT_LUA_SOURCE_MAX + 1;
   const char *slash = strrchr(path, '/');
-  size_t length = 0;
-  char *text = malloc(most);
-  if (!text) return tt_fail(error, TT_NOMEM, "%s: out of memory", path);
-  tt_status status = read_file(path, text, most, &length, error);
+  tt_bytes text;
+  tt_status status = tt_file_read(path, TT_LUA_SOURCE_MAX, &text, error);
   if (status == TT_OK) {
-    control->file = tt_hash_bytes(TT_HASH_START, text, length);
+    control->file = tt_hash_bytes(TT_HASH_START, text.data, text.size);
     status =
-        tt_lua_sandbox_new(text, length, slash ? slash + 1 : path,
+        tt_lua_sandbox_new((const char *)text.data, text.size, slash ? slash + 1 : path,
                            (tt_lua_keeping){.owner = control, .alive = ALIVE, .garbage = GARBAGE},
                            &control->sandbox, error);
   }
-  free(text);
+  tt_bytes_free(&text);
   TT_TRY(status);
   control->file_weight = tt_lua_sandbox_weight(control->sandbox);
   return tt_lua_sandbox_run(control->sandbox, NULL, NULL, load, control, error);

@@ -78,20 +78,13 @@ static int measure(lua_State *lua) {
 
 static tt_status compile(sweep_lua *self, tt_error *error) {
   const char *slash = strrchr(self->keys->lua, '/'), *name = slash ? slash + 1 : self->keys->lua;
-  char *text = malloc(TT_LUA_SOURCE_MAX + 1);
-  FILE *file;
+  tt_bytes text;
   tt_error why;
-  if (!text) return tt_fail(error, TT_NOMEM, "out of memory");
-  tt_status status = tt_file_open(self->keys->lua, &file, &why);
-  if (status == TT_OK) {
-    size_t length = fread(text, 1, TT_LUA_SOURCE_MAX + 1, file);
-    bool failed = ferror(file);
-    fclose(file);
-    status = failed ? tt_fail(&why, TT_INVALID, "can't be read")
-                    : tt_lua_sandbox_new(text, length, name, (tt_lua_keeping){.owner = self},
-                                         &self->sandbox, &why);
-  }
-  free(text);
+  tt_status status = tt_file_read(self->keys->lua, TT_LUA_SOURCE_MAX, &text, &why);
+  if (status == TT_OK)
+    status = tt_lua_sandbox_new((const char *)text.data, text.size, name,
+                                (tt_lua_keeping){.owner = self}, &self->sandbox, &why);
+  tt_bytes_free(&text);
   if (status == TT_OK &&
       tt_lua_sandbox_run(self->sandbox, NULL, NULL, push_function, NULL, &why) != TT_OK)
     status = TT_INVALID;

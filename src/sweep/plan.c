@@ -301,19 +301,6 @@ static tt_status load(const tt_source *source, const char *text, size_t size,
   return TT_OK;
 }
 
-/** The whole of a file, the caller's to free; one byte more than a plan may have, where it is larger. */
-static tt_status read_file(const char *path, char **text, size_t *size, tt_error *error) {
-  FILE *file;
-  *text = NULL;
-  TT_TRY(tt_file_open(path, &file, error));
-  *text = malloc(TT_TREE_MAX_FILE + 1);
-  *size = *text ? fread(*text, 1, TT_TREE_MAX_FILE + 1, file) : 0;
-  bool failed = ferror(file);
-  fclose(file);
-  if (!*text) return tt_fail(error, TT_NOMEM, "out of memory");
-  return failed ? tt_fail(error, TT_INVALID, "%s: can't be read", path) : TT_OK;
-}
-
 static bool is_found(const tt_data_kind *kind, const char *name) {
   char *path;
   tt_error ignored;
@@ -337,14 +324,16 @@ bool tt_sweep_is_plan(const char *path) {
 tt_status tt_sweep_plan_load(const tt_scene_guests *guests, const char *path,
                              const char *const *settings, int setting_count, tt_sweep_plan **plan,
                              tt_error *error) {
-  char *found, *text;
-  size_t size;
+  char *found;
+  tt_bytes text;
   *plan = NULL;
   TT_TRY(tt_data_find(&tt_data_plan, path, NULL, path, &found, error));
   const tt_source source = {guests, found, is_name(path)};
-  tt_status status = read_file(found, &text, &size, error);
-  if (status == TT_OK) status = load(&source, text, size, settings, setting_count, plan, error);
-  free(text);
+  tt_status status = tt_file_read(found, TT_TREE_MAX_FILE, &text, error);
+  if (status == TT_OK)
+    status =
+        load(&source, (const char *)text.data, text.size, settings, setting_count, plan, error);
+  tt_bytes_free(&text);
   free(found);
   return status;
 }

@@ -37,19 +37,6 @@ static bool is_wanted(const tt_rows_folder *folder, const char *name) {
   return first < folder->end && folder->first < end;
 }
 
-static tt_status read_bytes(const char *path, tt_bytes *bytes, tt_error *error) {
-  FILE *file;
-  char piece[16384];
-  size_t got;
-  TT_TRY(tt_file_open(path, &file, error));
-  while ((got = fread(piece, 1, sizeof piece, file)) && bytes->size <= TT_ROWS_MOST)
-    tt_bytes_append(bytes, piece, got);
-  const bool failed = ferror(file);
-  fclose(file);
-  if (failed) return tt_fail(error, TT_INVALID, "%s: can't read", path);
-  return bytes->failed ? tt_fail(error, TT_NOMEM, "out of memory") : TT_OK;
-}
-
 typedef struct reading {
   tt_status (*visit)(void *context, const tt_sweep_row *row, tt_error *error);
   void *context;
@@ -65,10 +52,10 @@ static tt_status on_row(void *context, const tt_sweep_row *row, tt_error *error)
 
 static tt_status read_file(tt_rows_folder *folder, const char *name, reading *to, tt_error *error) {
   char path[4096];
-  tt_bytes bytes = {0};
+  tt_bytes bytes;
   tt_error why;
   snprintf(path, sizeof path, "%s/%s", folder->path, name);
-  tt_status status = read_bytes(path, &bytes, &why);
+  tt_status status = tt_file_read(path, TT_ROWS_MOST, &bytes, &why);
   if (status == TT_OK)
     status = tt_rows_decode(folder->plan, bytes.data, bytes.size, on_row, to, &why);
   tt_bytes_free(&bytes);

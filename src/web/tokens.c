@@ -145,11 +145,11 @@ tt_status tt_tokens_read(const char *path, GArray *tokens, tt_error *error) {
   TT_TRY(tt_file_open(path, &file, error));
   tt_status status = check_owner(file, path, error);
   if (status == TT_OK) {
-    char *text = g_malloc(LONGEST_FILE + 1);
-    size_t size = fread(text, 1, LONGEST_FILE + 1, file);
-    status = ferror(file) ? tt_fail(error, TT_INVALID, "%s: it can't be read", path)
-                          : tt_tokens_parse(text, size, path, tokens, error);
-    g_free(text);
+    tt_bytes text;
+    status = tt_file_read_rest(file, path, LONGEST_FILE, &text, error);
+    if (status == TT_OK)
+      status = tt_tokens_parse((const char *)text.data, text.size, path, tokens, error);
+    tt_bytes_free(&text);
   }
   fclose(file);
   return status;

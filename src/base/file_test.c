@@ -1,0 +1,115 @@
+/* file_test.c: files read and written whole, and why they can't be. */
+#include "base/file.h"
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static tt_scratch scratch;
+static char path[200];
+
+static int open_scratch(void **state) {
+  (void)state;
+  if (tt_scratch_open(&scratch, NULL) != TT_OK) return -1;
+  snprintf(path, sizeof path, "%s/file", scratch.folder);
+  return 0;
+}
+
+static int close_scratch(void **state) {
+  (void)state;
+  tt_scratch_close(&scratch);
+  return 0;
+}
+
+static void write_bytes(const void *bytes, size_t size) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_true(size == 0 || fwrite(bytes, size, 1, file) == 1);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void reads_whole(void **state) {
+  (void)state;
+  const size_t sizes[] = {0, 1, 16383, 16384, 16385, 100000};
+  char *content = malloc(100000);
+  assert_non_null(content);
+  for (size_t i = 0; i < 100000; i++) content[i] = (char)(i * 31);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    tt_bytes bytes;
+    write_bytes(content, sizes[i]);
+    assert_int_equal(tt_file_read(path, 100000, &bytes, NULL), TT_OK);
+    assert_int_equal(bytes.size, sizes[i]);
+    assert_memory_equal(bytes.data, content, sizes[i]);
+    assert_int_equal(bytes.data[bytes.size], 0);
+    tt_bytes_free(&bytes);
+  }
+  free(content);
+}
+
+static void reads_one_byte_more_of_a_larger_file(void **state) {
+  (void)state;
+  const size_t limits[] = {0, 1, 4, 5, 6};
+  write_bytes("seven b", 7);
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    tt_bytes bytes;
+    assert_int_equal(tt_file_read(path, limits[i], &bytes, NULL), TT_OK);
+    assert_int_equal(bytes.size, limits[i] + 1);
+    assert_memory_equal(bytes.data, "seven b", bytes.size);
+    tt_bytes_free(&bytes);
+  }
+}
+
+static void reads_from_where_a_file_stands(void **state) {
+  (void)state;
+  FILE *file;
+  tt_bytes bytes;
+  write_bytes("one two", 7);
+  assert_int_equal(tt_file_open(path, &file, NULL), TT_OK);
+  assert_int_equal(fseek(file, 4, SEEK_SET), 0);
+  assert_int_equal(tt_file_read_rest(file, path, 100, &bytes, NULL), TT_OK);
+  assert_string_equal((const char *)bytes.data, "two");
+  assert_int_equal(fclose(file), 0);
+  tt_bytes_free(&bytes);
+}
+
+static void expect_trouble(const char *of, const char *text) {
+  tt_bytes bytes = {.size = 1};
+  tt_error error = {""};
+  assert_int_equal(tt_file_read(of, 100, &bytes, &error), TT_INVALID);
+  assert_string_equal(error.text, text);
+  assert_null(bytes.data);
+  assert_int_equal(bytes.size, 0);
+}
+
+static void says_why_it_cannot_read(void **state) {
+  (void)state;
+  char text[300];
+  snprintf(text, sizeof text, "%s: No such file or directory", path);
+  expect_trouble(path, text);
+  snprintf(text, sizeof text, "%s: is a folder, not a file", scratch.folder);
+  expect_trouble(scratch.folder, text);
+  /* its first page is nobody's */
+  expect_trouble("/proc/self/mem", "/proc/self/mem: can't be read: Input/output error");
+  assert_int_equal(mkfifo(path, 0600), 0);
+  snprintf(text, sizeof text, "%s: is a pipe or a device, not a file", path);
+  expect_trouble(path, text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(reads_whole, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(reads_one_byte_more_of_a_larger_file, open_scratch,
+                                      close_scratch),
+      cmocka_unit_test_setup_teardown(reads_from_where_a_file_stands, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(says_why_it_cannot_read, open_scratch, close_scratch),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
