@@ -62,22 +62,33 @@ tt_status tt_file_check_place(const char *path, const char *remedy, tt_error *er
   return tt_fail(error, TT_INVALID, "%s: is %s; %s", path, kind_of(&about), remedy);
 }
 
-static bool write_all(int file, const char *bytes, size_t size) {
-  while (size) {
-    ssize_t wrote = write(file, bytes, size);
+/* At `position`, or where the file stands if that is negative. */
+static bool write_from(int file, const char *bytes, size_t size, off_t position) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t wrote = position < 0
+                              ? write(file, bytes + done, size - done)
+                              : pwrite(file, bytes + done, size - done, position + (off_t)done);
     if (wrote < 0 && errno == EINTR) continue;
+    if (wrote == 0) errno = EIO;
     if (wrote <= 0) return false;
-    bytes += wrote;
-    size -= (size_t)wrote;
+    done += (size_t)wrote;
   }
   return true;
+}
+
+bool tt_file_write_all(int file, const void *bytes, size_t size) {
+  return write_from(file, bytes, size, -1);
+}
+
+bool tt_file_write_all_at(int file, const void *bytes, size_t size, uint64_t position) {
+  return write_from(file, bytes, size, (off_t)position);
 }
 
 tt_status tt_file_replace(const char *path, const void *bytes, size_t size, tt_error *error) {
   char *part;
   if (asprintf(&part, "%s.XXXXXX", path) < 0) return tt_fail(error, TT_NOMEM, "out of memory");
   int file = mkostemp(part, O_CLOEXEC), number = errno;
-  bool written = file >= 0 && write_all(file, bytes, size);
+  bool written = file >= 0 && tt_file_write_all(file, bytes, size);
   if (file >= 0) {
     if (!written) number = errno;
     if (close(file) != 0 && written) written = false, number = errno;

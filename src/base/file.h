@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -32,6 +33,11 @@ tt_status tt_file_read_rest(FILE *file, const char *path, size_t most, tt_bytes 
 /** Whether the file at `path` can be opened to be read and written, or made, without waiting: whoever opens a pipe may wait for its other
  *  end, and some libraries do so whatever a signal says. TT_INVALID with "PATH: is a pipe or a device; `remedy`", or a folder. Any thread. */
 tt_status tt_file_check_place(const char *path, const char *remedy, tt_error *error);
+
+/** Writes all of it, however often it takes; a pipe or a socket may have it wait. False with errno: some of it may be written. */
+bool tt_file_write_all(int file, const void *bytes, size_t size);
+/** The same from the byte `position` on, and the file stands where it stood. */
+bool tt_file_write_all_at(int file, const void *bytes, size_t size, uint64_t position);
 
 /** Writes the file at `path` whole or not at all: under another name first, which then takes its place. Not synced. TT_FAILED with
  *  "PATH: why"; what was there stays then. Any thread. */

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -103,6 +105,47 @@ static void says_why_it_cannot_read(void **state) {
   expect_trouble(path, text);
 }
 
+static void writes_all(void **state) {
+  (void)state;
+  char content[3000], read[3000];
+  for (size_t i = 0; i < sizeof content; i++) content[i] = (char)(i * 31);
+  write_bytes("head", 4);
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  assert_true(tt_file_write_all_at(fileno(file), content, sizeof content, 4));
+  assert_int_equal(lseek(fileno(file), 0, SEEK_CUR), 0);
+  assert_true(tt_file_write_all(fileno(file), "HE", 2));
+  assert_true(tt_file_write_all(fileno(file), NULL, 0));
+  assert_int_equal(lseek(fileno(file), 0, SEEK_CUR), 2);
+  assert_int_equal(pread(fileno(file), read, 4, 0), 4);
+  assert_memory_equal(read, "HEad", 4);
+  assert_int_equal(pread(fileno(file), read, sizeof read, 4), sizeof read);
+  assert_memory_equal(read, content, sizeof content);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* The kernel takes of the first write what the limit leaves. */
+static void says_what_stops_a_write(void **state) {
+  (void)state;
+  static const char content[2000];
+  struct rlimit before, limit;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  limit = (struct rlimit){1000, before.rlim_max};
+  write_bytes("", 0);
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const bool written = tt_file_write_all(fileno(file), content, sizeof content);
+  const int reason = errno;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_DFL);
+  assert_false(written);
+  assert_int_equal(reason, EFBIG);
+  assert_int_equal(lseek(fileno(file), 0, SEEK_END), 1000);
+  assert_int_equal(fclose(file), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(reads_whole, open_scratch, close_scratch),
@@ -110,6 +153,8 @@ int main(void) {
                                       close_scratch),
       cmocka_unit_test_setup_teardown(reads_from_where_a_file_stands, open_scratch, close_scratch),
       cmocka_unit_test_setup_teardown(says_why_it_cannot_read, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(writes_all, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(says_what_stops_a_write, open_scratch, close_scratch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

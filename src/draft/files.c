@@ -210,17 +210,6 @@ static tt_status make_folders(char *whole, size_t skip, tt_error *error) {
   return TT_OK;
 }
 
-static bool write_all(int file, const char *bytes, size_t size) {
-  while (size > 0) {
-    ssize_t wrote = write(file, bytes, size);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes += wrote;
-    size -= (size_t)wrote;
-  }
-  return true;
-}
-
 tt_status tt_draft_file_write(const char *folder, const char *path, const void *bytes, size_t size,
                               tt_error *error) {
   char whole[PATH_MAX], made[PATH_MAX];
@@ -230,7 +219,7 @@ tt_status tt_draft_file_write(const char *folder, const char *path, const void *
   join(made, folder, ".new");
   TT_TRY(make_folders(whole, strlen(folder), error));
   int file = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool good = file >= 0 && write_all(file, bytes, size);
+  bool good = file >= 0 && tt_file_write_all(file, bytes, size);
   int reason = errno;
   if (file >= 0 && close(file) != 0 && good) good = false, reason = errno;
   if (good && rename(made, whole) != 0) good = false, reason = errno;

@@ -103,17 +103,6 @@ void tt_rows_folder_clear(tt_rows_folder *folder) {
 
 /* --- writing --- */
 
-static bool write_all(int file, const uint8_t *bytes, size_t size) {
-  while (size) {
-    const ssize_t done = write(file, bytes, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes += done;
-    size -= (size_t)done;
-  }
-  return fsync(file) == 0;
-}
-
 tt_status tt_rows_folder_write(const char *path, const char *stem, const void *bytes, size_t size,
                                tt_error *error) {
   char whole[4096], torn[4096];
@@ -123,7 +112,7 @@ tt_status tt_rows_folder_write(const char *path, const char *stem, const void *b
   snprintf(whole, sizeof whole, "%s/%s-%016" PRIx64 TT_SWEEP_ROWS, path, stem, drawn);
   snprintf(torn, sizeof torn, "%s/.%s-%016" PRIx64 TT_SWEEP_ROWS, path, stem, drawn);
   const int file = open(torn, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  bool done = file >= 0 && write_all(file, bytes, size);
+  bool done = file >= 0 && tt_file_write_all(file, bytes, size) && fsync(file) == 0;
   int trouble = done ? 0 : errno;
   if (file >= 0 && close(file) && done) trouble = errno;  // a network's file system may say it here
   if (!trouble && rename(torn, whole)) trouble = errno;

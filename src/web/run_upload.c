@@ -1,5 +1,6 @@
 #include "web/run_upload.h"
 
+#include "base/file.h"
 #include "record/foreign.h"
 #include "record/run_about.h"
 #include "record/run_folder.h"
@@ -72,17 +73,9 @@ static void on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer data) {
   gsize size;
   const char *bytes = g_bytes_get_data(chunk, &size);
   tt_web_set_deadline(tt_web_connection_at(from->web, from->socket), PATIENCE);
-  while (size && from->status == TT_OK) {
-    ssize_t wrote = write(from->file, bytes, size);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      from->status = tt_fail(&from->error, errno == ENOSPC ? TT_FULL : TT_FAILED,
-                             "the log can't be kept: %s", g_strerror(errno));
-      break;
-    }
-    bytes += wrote;
-    size -= (gsize)wrote;
-  }
+  if (from->status == TT_OK && !tt_file_write_all(from->file, bytes, size))
+    from->status = tt_fail(&from->error, errno == ENOSPC ? TT_FULL : TT_FAILED,
+                           "the log can't be kept: %s", g_strerror(errno));
 }
 
 static char *name_of(const tt_web_request *request) {
@@ -147,14 +140,9 @@ static tt_status write_piece(void *context, const void *bytes, size_t size) {
   translation *to = context;
   to->size += (long long)size;
   if (to->size > MOST_TRANSLATED) return TT_INVALID;
-  for (const char *at = bytes; size;) {
-    ssize_t wrote = write(to->file, at, size);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return to->reason = errno, errno == ENOSPC ? TT_FULL : TT_FAILED;
-    at += wrote;
-    size -= (size_t)wrote;
-  }
-  return TT_OK;
+  if (tt_file_write_all(to->file, bytes, size)) return TT_OK;
+  to->reason = errno;
+  return errno == ENOSPC ? TT_FULL : TT_FAILED;
 }
 
 /* What it becomes takes the place of what came. */

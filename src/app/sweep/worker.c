@@ -3,6 +3,7 @@
 #include "app/end_signals.h"
 #include "app/sweep/frame.h"
 #include "app/sweep/maker.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -23,15 +24,6 @@ const char *tt_sweep_log_path(const char *folder, const tt_sweep_run *run, char 
 
 /* ---- the worker's side ---- */
 
-static bool write_all(int to, const uint8_t *bytes, size_t size) {
-  for (size_t done = 0; done < size;) {
-    ssize_t wrote = write(to, bytes + done, size - done);
-    if (wrote < 0 && errno != EINTR) return false;
-    if (wrote > 0) done += (size_t)wrote;
-  }
-  return true;
-}
-
 /* False: the sweep wants no more, or is gone. */
 static bool next_order(int orders, tt_sweep_order *order) {
   uint8_t *at = (uint8_t *)order;
@@ -44,7 +36,7 @@ static bool next_order(int orders, tt_sweep_order *order) {
 }
 
 static bool answer(int answers, tt_bytes *frame) {
-  const bool sent = !frame->failed && write_all(answers, frame->data, frame->size);
+  const bool sent = !frame->failed && tt_file_write_all(answers, frame->data, frame->size);
   tt_bytes_free(frame);
   return sent;
 }

@@ -1,5 +1,7 @@
 /* compiled.c: the compiled models that are kept, and what each was made of. */
 #include "engine/mujoco/compiled.h"
+
+#include "base/file.h"
 #include "engine/mujoco/compiler.h"
 #include "engine/mujoco/references.h"
 
@@ -130,15 +132,6 @@ static compiled **longest_unused(void) {
 /* Never waits: the lock may be one that was held when this process was forked. */
 static bool enter(void) { return pthread_mutex_trylock(&lock) == 0; }
 
-static bool write_all(int file, const tt_bytes *bytes) {
-  for (size_t done = 0; done < bytes->size;) {
-    ssize_t written = pwrite(file, bytes->data + done, bytes->size - done, (off_t)done);
-    if (written <= 0) return false;
-    done += (size_t)written;
-  }
-  return true;
-}
-
 static bool copy(const tt_bytes *from, tt_bytes *to) {
   tt_bytes_append(to, from->data, from->size);
   return !to->failed;
@@ -150,7 +143,8 @@ static bool take(const tt_bytes *wanted, int file, tt_bytes *said) {
   if (wanted->size == 0 || !enter()) return false;
   for (compiled *one = all; one && !taken; one = one->next) {
     if (!is_same(&one->made_of, wanted)) continue;
-    taken = write_all(file, &one->model) && copy(&one->said, said);
+    taken =
+        tt_file_write_all_at(file, one->model.data, one->model.size, 0) && copy(&one->said, said);
     one->used = ++uses;
     break;
   }

@@ -70,23 +70,13 @@ static int raise_file(int file) {
   return moved;
 }
 
-static bool write_all(int file, const void *bytes, size_t size) {
-  for (size_t done = 0; done < size;) {
-    ssize_t written = pwrite(file, (const char *)bytes + done, size - done, (off_t)done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    done += (size_t)written;
-  }
-  return true;
-}
-
 static tt_status prepare(compilation *c, const tt_engine_spec *spec, const char *folder, int model,
                          tt_error *error) {
   size_t size;
   void *bytes = compiler_request(spec, folder, &size);
   if (!bytes) return TT_NOMEM;
   c->request = raise_file(memfd_create("tether-request", MFD_CLOEXEC));
-  bool written = c->request >= 0 && write_all(c->request, bytes, size);
+  bool written = c->request >= 0 && tt_file_write_all_at(c->request, bytes, size, 0);
   free(bytes);
   if (!written) return no_room(error);
   /* Its size is sealed: who made it smaller would have us read beyond its end. */

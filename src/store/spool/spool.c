@@ -67,18 +67,6 @@ tt_spool_loss tt_spool_lost(const tt_spool *spool) { return spool->lost; }
 
 /* --- bytes --- */
 
-static bool write_all(int file, const uint8_t *bytes, size_t size, uint64_t position) {
-  while (size) {
-    ssize_t wrote = pwrite(file, bytes, size, (off_t)position);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes += wrote;
-    size -= (size_t)wrote;
-    position += (size_t)wrote;
-  }
-  return true;
-}
-
 static uint64_t next_block(uint64_t position) { return (position / BLOCK + 1) * BLOCK; }
 
 /** Whether it is what is read that fails: a sector went bad, or its sum is wrong. */
@@ -317,7 +305,7 @@ static bool takes_again(const tt_spool *spool) {
   uint8_t bytes[BLOCK];
   for (uint64_t at = 0; at + BLOCK <= spool->end; at += BLOCK) {
     if (pread(spool->file, bytes, sizeof bytes, (off_t)at) == BLOCK)
-      return write_all(spool->file, bytes, sizeof bytes, at) && !fdatasync(spool->file);
+      return tt_file_write_all_at(spool->file, bytes, sizeof bytes, at) && !fdatasync(spool->file);
   }
   return false;
 }
@@ -328,7 +316,7 @@ static bool takes_more(const tt_spool *spool, uint64_t end) {
   static const uint8_t nothing[BLOCK];
   const uint64_t next = next_block(end - 1);
   const bool took =
-      write_all(spool->file, nothing, sizeof nothing, next) && !fdatasync(spool->file);
+      tt_file_write_all_at(spool->file, nothing, sizeof nothing, next) && !fdatasync(spool->file);
   const bool full = !took && (errno == ENOSPC || errno == EDQUOT);
   return !ftruncate(spool->file, (off_t)next) && (took || (full && takes_again(spool)));
 }
@@ -470,7 +458,8 @@ static tt_status append_at(tt_spool *spool, const tt_store_batch *batch, uint64_
   if (position + bytes->len > spool->limit)
     return tt_fail(error, TT_FULL, "%s: the spool is full (%" PRIu64 " bytes)", spool->path,
                    position);
-  if (!write_all(spool->file, bytes->data, bytes->len, position) || fdatasync(spool->file)) {
+  if (!tt_file_write_all_at(spool->file, bytes->data, bytes->len, position) ||
+      fdatasync(spool->file)) {
     const bool bad = is_unreadable(errno);
     tt_status status = fail(spool, "can't write", error);
     const bool longer = ftruncate(spool->file, (off_t)spool->end) != 0;
