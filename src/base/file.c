@@ -84,20 +84,27 @@ bool tt_file_write_all_at(int file, const void *bytes, size_t size, uint64_t pos
   return write_from(file, bytes, size, (off_t)position);
 }
 
-tt_status tt_file_replace(const char *path, const void *bytes, size_t size, tt_error *error) {
+/* Its other name is hidden: what a program that was killed left there shows up in no list. It is cut, so that it is never too long
+ * where `path` is not. */
+tt_status tt_file_replace(const char *path, const void *bytes, size_t size, bool synced,
+                          tt_error *error) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   char *part;
-  if (asprintf(&part, "%s.XXXXXX", path) < 0) return tt_fail(error, TT_NOMEM, "out of memory");
-  int file = mkostemp(part, O_CLOEXEC), number = errno;
-  bool written = file >= 0 && tt_file_write_all(file, bytes, size);
-  if (file >= 0) {
-    if (!written) number = errno;
-    if (close(file) != 0 && written) written = false, number = errno;
-    if (written && rename(part, path) != 0) written = false, number = errno;
-    if (!written) unlink(part);
-  }
+  if (asprintf(&part, "%.*s.%.200s.XXXXXX", (int)(name - path), path, name) < 0)
+    return tt_fail(error, TT_NOMEM, "out of memory");
+  const int file = mkostemp(part, O_CLOEXEC);
+  int number = file >= 0 && tt_file_write_all(file, bytes, size) && (!synced || fsync(file) == 0)
+                   ? 0
+                   : errno;
+  if (file >= 0 && close(file) != 0 && !number) number = errno;
+  if (!number && rename(part, path) != 0) number = errno;
+  if (!number && synced) tt_file_sync_name(path);
+  if (number && file >= 0) unlink(part);
   free(part);
-  return written ? TT_OK
-                 : tt_fail(error, TT_FAILED, "%s: can't be written: %s", path, strerror(number));
+  if (!number) return TT_OK;
+  tt_fail(error, TT_FAILED, "%s: can't be written: %s", path, strerror(number));
+  errno = number;
+  return TT_FAILED;
 }
 
 void tt_file_sync_name(const char *path) {

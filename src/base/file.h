@@ -39,9 +39,11 @@ bool tt_file_write_all(int file, const void *bytes, size_t size);
 /** The same from the byte `position` on, and the file stands where it stood. */
 bool tt_file_write_all_at(int file, const void *bytes, size_t size, uint64_t position);
 
-/** Writes the file at `path` whole or not at all: under another name first, which then takes its place. Not synced. TT_FAILED with
- *  "PATH: why"; what was there stays then. Any thread. */
-tt_status tt_file_replace(const char *path, const void *bytes, size_t size, tt_error *error);
+/** Writes the file at `path` whole or not at all: under another name first, which then takes its place, and which nobody else has. Only
+ *  its owner may read it. `synced`: it is on the disk then, with its name. TT_FAILED with "PATH: why", and errno says why, too; what was
+ *  there stays then. TT_NOMEM. Any thread. */
+tt_status tt_file_replace(const char *path, const void *bytes, size_t size, bool synced,
+                          tt_error *error);
 
 /** Has the disk keep the name of a file that was made or renamed: its content, once synced, is of no use without. What a
  *  broken disk answers is left to the syncing of the content. */

@@ -2,7 +2,9 @@
 #include "base/file.h"
 #include "base/scratch.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,7 +18,7 @@
 #include <cmocka.h>
 
 static tt_scratch scratch;
-static char path[200];
+static char path[500];
 
 static int open_scratch(void **state) {
   (void)state;
@@ -93,7 +95,7 @@ static void expect_trouble(const char *of, const char *text) {
 
 static void says_why_it_cannot_read(void **state) {
   (void)state;
-  char text[300];
+  char text[600];
   snprintf(text, sizeof text, "%s: No such file or directory", path);
   expect_trouble(path, text);
   snprintf(text, sizeof text, "%s: is a folder, not a file", scratch.folder);
@@ -146,6 +148,72 @@ static void says_what_stops_a_write(void **state) {
   assert_int_equal(fclose(file), 0);
 }
 
+static void expect_content(const char *text) {
+  tt_bytes bytes;
+  assert_int_equal(tt_file_read(path, 100, &bytes, NULL), TT_OK);
+  assert_string_equal((const char *)bytes.data, text);
+  tt_bytes_free(&bytes);
+}
+
+static int count_names(void) {
+  int count = 0;
+  DIR *folder = opendir(scratch.folder);
+  assert_non_null(folder);
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  closedir(folder);
+  return count;
+}
+
+static void replaces(void **state) {
+  (void)state;
+  struct stat about;
+  const int before = count_names();
+  assert_int_equal(tt_file_replace(path, "one", 3, true, NULL), TT_OK);
+  expect_content("one");
+  assert_int_equal(stat(path, &about), 0);
+  assert_int_equal(about.st_mode & 0777, 0600);
+  assert_int_equal(tt_file_replace(path, "", 0, false, NULL), TT_OK);
+  expect_content("");
+  memset(path + strlen(scratch.folder) + 1, 'a', NAME_MAX); /* the longest name that there is */
+  path[strlen(scratch.folder) + 1 + NAME_MAX] = 0;
+  assert_int_equal(tt_file_replace(path, "long", 4, false, NULL), TT_OK);
+  expect_content("long");
+  assert_int_equal(count_names(), before + 2);
+}
+
+static void leaves_what_it_cannot_replace(void **state) {
+  (void)state;
+  static const char content[2000];
+  char text[600];
+  tt_error error = {""};
+  struct rlimit before, limit;
+  assert_int_equal(tt_file_replace(path, "old", 3, false, NULL), TT_OK);
+  const int names = count_names();
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  limit = (struct rlimit){1000, before.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const tt_status status = tt_file_replace(path, content, sizeof content, true, &error);
+  const int reason = errno;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_DFL);
+  assert_int_equal(status, TT_FAILED);
+  assert_int_equal(reason, EFBIG);
+  snprintf(text, sizeof text, "%s: can't be written: File too large", path);
+  assert_string_equal(error.text, text);
+  expect_content("old");
+  assert_int_equal(count_names(), names);
+
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(mkdir(path, 0700), 0);
+  assert_int_equal(tt_file_replace(path, "new", 3, false, &error), TT_FAILED);
+  assert_int_equal(errno, EISDIR);
+  assert_int_equal(count_names(), names);
+  assert_int_equal(tt_file_replace("/nowhere/file", "new", 3, true, &error), TT_FAILED);
+  assert_string_equal(error.text, "/nowhere/file: can't be written: No such file or directory");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(reads_whole, open_scratch, close_scratch),
@@ -155,6 +223,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(says_why_it_cannot_read, open_scratch, close_scratch),
       cmocka_unit_test_setup_teardown(writes_all, open_scratch, close_scratch),
       cmocka_unit_test_setup_teardown(says_what_stops_a_write, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(replaces, open_scratch, close_scratch),
+      cmocka_unit_test_setup_teardown(leaves_what_it_cannot_replace, open_scratch, close_scratch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

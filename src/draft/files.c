@@ -212,19 +212,14 @@ static tt_status make_folders(char *whole, size_t skip, tt_error *error) {
 
 tt_status tt_draft_file_write(const char *folder, const char *path, const void *bytes, size_t size,
                               tt_error *error) {
-  char whole[PATH_MAX], made[PATH_MAX];
+  char whole[PATH_MAX];
   TT_TRY(check_path(path, error));
   TT_TRY(check_room(folder, path, size, error));
   join(whole, folder, path);
-  join(made, folder, ".new");
   TT_TRY(make_folders(whole, strlen(folder), error));
-  int file = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool good = file >= 0 && tt_file_write_all(file, bytes, size);
-  int reason = errno;
-  if (file >= 0 && close(file) != 0 && good) good = false, reason = errno;
-  if (good && rename(made, whole) != 0) good = false, reason = errno;
-  if (good) return TT_OK;
-  unlink(made);
+  tt_status status = tt_file_replace(whole, bytes, size, false, error);
+  const int reason = errno;
+  if (status != TT_FAILED) return status;
   if (reason == EISDIR || reason == ENOTDIR || reason == EEXIST)
     return tt_fail(error, TT_INVALID, "%s: a file and a folder can't have one name; take another",
                    path);

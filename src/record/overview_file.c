@@ -109,7 +109,7 @@ void tt_overview_write(const tt_overview *overview, const char *path) {
   tt_bytes bytes = {0};
   tt_overview_pack(overview, &bytes);
   if (!bytes.failed && bytes.size <= LARGEST && name_file(path, "", name))
-    tt_file_replace(name, bytes.data, bytes.size, NULL);
+    tt_file_replace(name, bytes.data, bytes.size, false, NULL);
   tt_bytes_free(&bytes);
 }
 

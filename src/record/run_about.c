@@ -130,7 +130,7 @@ static tt_status change(const tt_kept_run *run, struct json_object *changes, tt_
   json_object_object_foreach(changes, changed, to) tt_json_add(about, changed, json_object_get(to));
   const char *text = json_object_to_json_string_ext(about, JSON_C_TO_STRING_PLAIN);
   char *path = name_file(run);
-  tt_status status = text && path ? tt_file_replace(path, text, strlen(text), error)
+  tt_status status = text && path ? tt_file_replace(path, text, strlen(text), false, error)
                                   : tt_fail(error, TT_NOMEM, "out of memory");
   free(path);
   json_object_put(about);

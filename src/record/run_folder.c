@@ -1,5 +1,6 @@
 #include "record/run_folder.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "record/overview.h"
@@ -182,15 +183,6 @@ void tt_kept_run_name(const char *folder, const char *path, char id[TT_RUN_ID]) 
 
 /* ---- changes ---- */
 
-static tt_status write_file(const char *path, const char *text, tt_error *error) {
-  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-  bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
-  int number = errno;
-  if (file >= 0) close(file);
-  return written ? TT_OK
-                 : tt_fail(error, TT_FAILED, "%s: can't be written: %s", path, strerror(number));
-}
-
 static void remove_beside(const char *folder, const char *id, const char *ending) {
   char *path = beside(folder, id, ending);
   if (path) unlink(path);
@@ -225,7 +217,7 @@ tt_status tt_kept_run_pin(const char *folder, const char *id, bool pinned, tt_er
   if (!pin)
     status = tt_fail(error, TT_NOMEM, "out of memory");
   else if (status == TT_OK && pinned)
-    status = write_file(pin, "", error);
+    status = tt_file_replace(pin, "", 0, false, error);
   else if (status == TT_OK && unlink(pin) != 0 && errno != ENOENT)
     status = tt_fail(error, TT_FAILED, "%s: can't be removed: %s", pin, strerror(errno));
   free(pin);
@@ -401,7 +393,7 @@ tt_status tt_kept_runs_note(const char *folder, const char *scene, const char *p
   TT_TRY(tt_kept_runs_claim(folder, scene, made, sizeof made, error));
   snprintf(marker, sizeof marker, "%s" ELSEWHERE, made);
   snprintf(line, sizeof line, "%s\n", real);
-  tt_status status = write_file(marker, line, error);
+  tt_status status = tt_file_replace(marker, line, strlen(line), false, error);
   unlink(made); /* the marker has its name now */
   if (status == TT_OK) tt_kept_run_is_newest(folder, real);
   return status;

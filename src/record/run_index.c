@@ -4,6 +4,7 @@
  * keyframes; two words an entry; for each keyframe time, offset, number of entries, and the newest record of each; the number of breaks
  * and their times; at last a checksum. A file that is not exactly that is no index: the log is scanned, and a new one written.
  */
+#include "base/file.h"
 #include "base/hash.h"
 #include "record/run_log_internal.h"
 #include "record/words.h"
@@ -87,15 +88,15 @@ bool tt_run_index_take(tt_run_log *log, const uint64_t *words, size_t count) {
   return false;
 }
 
-static bool name_index(const char *path, const char *ending, char name[PATH_MAX]) {
-  return snprintf(name, PATH_MAX, "%s.index%s", path, ending) < PATH_MAX;
+static bool name_index(const char *path, char name[PATH_MAX]) {
+  return snprintf(name, PATH_MAX, "%s.index", path) < PATH_MAX;
 }
 
 bool tt_run_index_read(tt_run_log *log, const char *path) {
   char name[PATH_MAX];
   struct stat about;
   int file =
-      name_index(path, "", name) ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+      name_index(path, name) ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
   if (file < 0) return false;
   bool good = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= LARGEST &&
               about.st_size % 8 == 0;
@@ -135,20 +136,11 @@ static void put_all(tt_bytes *out, const tt_run_log *log) {
   words[out->size / 8 - 1] = tt_run_index_checksum(words, out->size / 8);
 }
 
-/* Under another name first: who reads meanwhile sees all of it or nothing. */
-static void write_file(const char *path, const tt_bytes *bytes) {
-  char name[PATH_MAX], other[PATH_MAX];
-  if (!name_index(path, "", name) || !name_index(path, ".new", other)) return;
-  unlink(other);
-  int file = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  bool whole = write(file, bytes->data, bytes->size) == (ssize_t)bytes->size;
-  if (close(file) != 0 || !whole || rename(other, name) != 0) unlink(other);
-}
-
 void tt_run_index_write(const tt_run_log *log, const char *path) {
+  char name[PATH_MAX];
   tt_bytes bytes = {0};
   put_all(&bytes, log);
-  if (!bytes.failed && bytes.size <= LARGEST) write_file(path, &bytes);
+  if (!bytes.failed && bytes.size <= LARGEST && name_index(path, name))
+    tt_file_replace(name, bytes.data, bytes.size, false, NULL);
   tt_bytes_free(&bytes);
 }

@@ -211,6 +211,18 @@ static void an_index_says_what_the_scan_says(void **state) {
   tt_run_log_close(indexed);
 }
 
+/* What a program that opens the same log has under a name of its own. */
+static void an_index_is_written_beside_another_that_is(void **state) {
+  char other[sizeof index_path + 4];
+  (void)state;
+  assert_int_equal(unlink(index_path), 0);
+  snprintf(other, sizeof other, "%s.new", index_path);
+  assert_int_equal(mkdir(other, 0700), 0); /* which nobody can take away as a file */
+  duration_of_large();
+  assert_int_equal(rmdir(other), 0);
+  assert_int_equal(access(index_path, R_OK), 0);
+}
+
 static void resets_of_the_world_are_counted(void **state) {
   static const struct {
     uint64_t time;
@@ -321,6 +333,7 @@ int main(void) {
       cmocka_unit_test(advancing_is_seeking),
       cmocka_unit_test(a_log_reads_up_to_a_hole),
       cmocka_unit_test(an_index_says_what_the_scan_says),
+      cmocka_unit_test(an_index_is_written_beside_another_that_is),
       cmocka_unit_test(resets_of_the_world_are_counted),
       cmocka_unit_test(only_a_whole_index_of_this_file_is_used),
       cmocka_unit_test(a_log_is_written_by_one),

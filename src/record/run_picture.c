@@ -56,7 +56,7 @@ tt_status tt_kept_run_picture(const tt_kept_run *run, tt_bytes *svg, tt_error *e
     }
     /* In a folder in which nothing can be written it is made each time. */
     if (status == TT_OK && !growing)
-      (void)tt_file_replace(path, svg->data + before, svg->size - before, NULL);
+      (void)tt_file_replace(path, svg->data + before, svg->size - before, false, NULL);
   }
   free(path);
   return status;

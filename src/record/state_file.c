@@ -7,7 +7,6 @@
 #include "record/describe.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +33,6 @@ static uint64_t hash_model(const tt_sim *sim) {
   uint64_t hash = text ? hash_of(text, strlen(text)) : 0;
   free(text);
   return hash;
-}
-
-/* Takes over `opened`. */
-static bool write_all(int opened, const head *first, const void *state) {
-  FILE *file = fdopen(opened, "wb");
-  if (!file) return close(opened), false;
-  bool good = fwrite(first, sizeof *first, 1, file) == 1 &&
-              fwrite(state, first->size, 1, file) == 1 && fflush(file) == 0 &&
-              fsync(fileno(file)) == 0;
-  return fclose(file) == 0 && good;
 }
 
 static tt_status check_folder(const char *path, tt_error *error) {
@@ -74,31 +63,19 @@ tt_status tt_state_file_check(const char *path, tt_error *error) {
                          "%s: is there already, and no saved state; name another file", path);
 }
 
-/* It has its name once it is whole. */
-static tt_status put_in_place(const char *path, const head *first, const void *state,
-                              tt_error *error) {
-  char *part;
-  if (asprintf(&part, "%s.XXXXXX", path) < 0) return tt_fail(error, TT_NOMEM, "out of memory");
-  int file = mkostemp(part, O_CLOEXEC);
-  bool written = file >= 0 && write_all(file, first, state) && rename(part, path) == 0;
-  int reason = errno;
-  if (written)
-    tt_file_sync_name(path);
-  else if (file >= 0)
-    unlink(part);
-  free(part);
-  return written
-             ? TT_OK
-             : tt_fail(error, TT_FAILED, "%s: can't write the state: %s", path, strerror(reason));
-}
-
 tt_status tt_state_file_write(const char *path, const tt_sim *sim, const void *state, size_t size,
                               tt_error *error) {
   head first = {.version = VERSION, .model = hash_model(sim), .size = size};
+  tt_bytes all = {0};
   TT_TRY(tt_state_file_check(path, error));
   memcpy(first.magic, magic, sizeof magic);
   first.hash = hash_of(state, first.size);
-  return put_in_place(path, &first, state, error);
+  tt_bytes_append(&all, &first, sizeof first);
+  tt_bytes_append(&all, state, size);
+  tt_status status = all.failed ? tt_fail(error, TT_NOMEM, "out of memory")
+                                : tt_file_replace(path, all.data, all.size, true, error);
+  tt_bytes_free(&all);
+  return status;
 }
 
 static tt_status read_state(FILE *file, const char *path, const tt_sim *sim, head *first,

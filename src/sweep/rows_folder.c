@@ -109,6 +109,7 @@ tt_status tt_rows_folder_write(const char *path, const char *stem, const void *b
   uint64_t drawn;
   if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
     return tt_fail(error, TT_FAILED, "%s: no random number for a name", path);
+  /* Not by tt_file_replace(): who merges a folder need not be who wrote it, and may read it. */
   snprintf(whole, sizeof whole, "%s/%s-%016" PRIx64 TT_SWEEP_ROWS, path, stem, drawn);
   snprintf(torn, sizeof torn, "%s/.%s-%016" PRIx64 TT_SWEEP_ROWS, path, stem, drawn);
   const int file = open(torn, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
