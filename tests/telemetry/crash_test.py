@@ -9,6 +9,7 @@ import threading
 import time
 import unittest
 
+from support.process import stretched
 from support.telemetry import LONG, Collector, LineSocket, WithStores, message, small_disk, own_host, wait_until
 
 TEAR = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1].endswith(".so") else None
@@ -133,7 +134,7 @@ class Crash(WithStores):
             except AssertionError:
                 self.fail(f"{collector.status()} {collector.log}")
             took = time.monotonic() - start
-            self.assertLess(took, 5 if LONG else 10)
+            self.assertLess(took, stretched(5 if LONG else 10))
             print(f"postgresql: {len(device.acknowledged) - before} samples acknowledged while it was stopped, "
                   f"in the database {took:.1f} s after it was back", file=sys.stderr)
             self.assertEqual(collector.status()["spooled_bytes"], 0)

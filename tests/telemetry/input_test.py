@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What comes in over sockets: bad XML between good messages, floods of connections, slow senders, and memory."""
+import itertools
 import json
 import pathlib
 import socket
@@ -7,7 +8,7 @@ import sys
 import time
 import unittest
 
-from support.telemetry import Collector, WithStores, message, wait_until
+from support.telemetry import Collector, WithStores, at_best, message, seconds, wait_until
 
 DOCTYPE = "<!DOCTYPE MESSAGE [<!ENTITY a 'ha'>" + "".join(
     f"<!ENTITY {chr(98 + i)} '{('&' + chr(97 + i) + ';') * 10}'>" for i in range(9)) + "]>"
@@ -162,12 +163,13 @@ class Input(WithStores):
         """Two hundred that say nothing don't disturb one that does; those above the limit are turned away."""
         with self.collector("telemetry.max_connections=210") as collector:
             idle = [collector.connect() for _ in range(200)]
+            numbers = itertools.count()
             with collector.connect() as connection:
-                start = time.monotonic()
-                for number in range(20):
-                    connection.sendall(good(number).encode())
-                    self.assertIn(b"<ACK", connection.recv(100))
-                self.assertLess(time.monotonic() - start, 5)
+                def be_answered():
+                    for number in itertools.islice(numbers, 20):
+                        connection.sendall(good(number).encode())
+                        self.assertIn(b"<ACK", connection.recv(100))
+                at_best(lambda: seconds(be_answered), 5)
             more = [collector.connect() for _ in range(30)]
             closed = 0
             for connection in more:
@@ -182,7 +184,7 @@ class Input(WithStores):
             for connection in idle + more:
                 connection.close()
             with collector.connect() as connection:
-                connection.sendall(good(100).encode())
+                connection.sendall(good(next(numbers)).encode())
                 self.assertIn(b"<ACK", connection.recv(100))
 
     def test_a_sender_that_never_reads(self):
