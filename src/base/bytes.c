@@ -1,5 +1,7 @@
 #include "base/bytes.h"
 
+#include "base/endian.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,12 @@ void tt_bytes_append(tt_bytes *bytes, const void *data, size_t size) {
   }
   memcpy(bytes->data + bytes->size, data, size);
   bytes->size += size;
+}
+
+void tt_bytes_append_le(tt_bytes *bytes, uint64_t value, size_t size) {
+  uint8_t number[sizeof value];
+  tt_put_le(number, value, size);
+  tt_bytes_append(bytes, number, size);
 }
 
 void tt_bytes_free(tt_bytes *bytes) {

@@ -15,6 +15,8 @@ typedef struct tt_bytes {
 
 /** Appends a copy. Out of memory: `failed`. */
 void tt_bytes_append(tt_bytes *bytes, const void *data, size_t size);
+/** Appends the lowest `size` bytes of a number, at most 8, the least significant first. */
+void tt_bytes_append_le(tt_bytes *bytes, uint64_t value, size_t size);
 /** Empty again, and may be used on. */
 void tt_bytes_free(tt_bytes *bytes);
 /** Takes back what was appended beyond `size`, whole or cut by a failure; appending may succeed again. */

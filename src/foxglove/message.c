@@ -179,31 +179,25 @@ tt_status tt_foxglove_read_binary(const uint8_t *bytes, size_t size, tt_foxglove
 
 /* ---- binary, out ---- */
 
-static void put_uint(tt_bytes *to, uint64_t value, size_t size) {
-  uint8_t bytes[8];
-  for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-  tt_bytes_append(to, bytes, size);
-}
-
 void tt_foxglove_put_message(tt_bytes *to, uint32_t subscription, uint64_t time_ns,
                              const void *payload, size_t size) {
-  put_uint(to, MESSAGE_DATA, 1);
-  put_uint(to, subscription, 4);
-  put_uint(to, time_ns, 8);
+  tt_bytes_append_le(to, MESSAGE_DATA, 1);
+  tt_bytes_append_le(to, subscription, 4);
+  tt_bytes_append_le(to, time_ns, 8);
   tt_bytes_append(to, payload, size);
 }
 
 void tt_foxglove_put_time(tt_bytes *to, uint64_t time_ns) {
-  put_uint(to, TIME, 1);
-  put_uint(to, time_ns, 8);
+  tt_bytes_append_le(to, TIME, 1);
+  tt_bytes_append_le(to, time_ns, 8);
 }
 
 void tt_foxglove_put_answer(tt_bytes *to, uint32_t service, uint32_t call, const char *json) {
   static const char encoding[] = "json";
-  put_uint(to, SERVICE_CALL_RESPONSE, 1);
-  put_uint(to, service, 4);
-  put_uint(to, call, 4);
-  put_uint(to, sizeof encoding - 1, 4);
+  tt_bytes_append_le(to, SERVICE_CALL_RESPONSE, 1);
+  tt_bytes_append_le(to, service, 4);
+  tt_bytes_append_le(to, call, 4);
+  tt_bytes_append_le(to, sizeof encoding - 1, 4);
   tt_bytes_append(to, encoding, sizeof encoding - 1);
   tt_bytes_append(to, json, strlen(json));
 }
@@ -213,11 +207,11 @@ void tt_foxglove_put_playback(tt_bytes *to, tt_foxglove_playing playing, uint64_
   float narrow = (float)speed;
   uint32_t bits;
   memcpy(&bits, &narrow, sizeof bits);
-  put_uint(to, PLAYBACK_STATE, 1);
-  put_uint(to, playing, 1);
-  put_uint(to, time_ns, 8);
-  put_uint(to, bits, 4);
-  put_uint(to, sought, 1);
-  put_uint(to, id ? id_size : 0, 4);
+  tt_bytes_append_le(to, PLAYBACK_STATE, 1);
+  tt_bytes_append_le(to, playing, 1);
+  tt_bytes_append_le(to, time_ns, 8);
+  tt_bytes_append_le(to, bits, 4);
+  tt_bytes_append_le(to, sought, 1);
+  tt_bytes_append_le(to, id ? id_size : 0, 4);
   if (id) tt_bytes_append(to, id, id_size);
 }

@@ -5,6 +5,7 @@
  */
 #include "gltf/glb.h"
 
+#include "base/endian.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -238,22 +239,12 @@ static void describe(document *to, const tt_glb *glb) {
   add_materials(to->root, glb);
 }
 
-static void put_u32(tt_bytes *to, size_t value) {
-  uint8_t bytes[4];
-  for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-  tt_bytes_append(to, bytes, sizeof bytes);
-}
-
 /* Length and kind, then what it holds, filled up to a multiple of 4. */
 static void put_chunk(tt_bytes *to, const char kind[4], const void *data, size_t size, char fill) {
-  put_u32(to, (size + 3) / 4 * 4);
+  tt_bytes_append_le(to, (size + 3) / 4 * 4, 4);
   tt_bytes_append(to, kind, 4);
   tt_bytes_append(to, data, size);
   while (to->size % 4 != 0 && !to->failed) tt_bytes_append(to, &fill, 1);
-}
-
-static void set_u32(tt_bytes *in, size_t at, size_t value) {
-  for (size_t i = 0; i < 4 && !in->failed; i++) in->data[at + i] = (uint8_t)(value >> (8 * i));
 }
 
 tt_status tt_glb_write(const tt_glb *glb, tt_bytes *to) {
@@ -263,11 +254,11 @@ tt_status tt_glb_write(const tt_glb *glb, tt_bytes *to) {
   const char *text = json_object_to_json_string_length(made.root, JSON_C_TO_STRING_PLAIN, &length);
   tt_bytes_cut(to, 0);
   tt_bytes_append(to, "glTF", 4);
-  put_u32(to, 2);
-  put_u32(to, 0); /* the whole length, below */
+  tt_bytes_append_le(to, 2, 4);
+  tt_bytes_append_le(to, 0, 4); /* the whole length, below */
   if (text) put_chunk(to, "JSON", text, length, ' ');
   if (made.numbers.size > 0) put_chunk(to, "BIN\0", made.numbers.data, made.numbers.size, 0);
-  set_u32(to, 8, to->size);
+  if (!to->failed) tt_put_le(to->data + 8, to->size, 4);
   bool whole = text && !to->failed && !made.numbers.failed;
   json_object_put(made.root);
   tt_bytes_free(&made.numbers);

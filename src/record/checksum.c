@@ -1,5 +1,6 @@
 #include "record/checksum.h"
 
+#include "base/endian.h"
 #include "base/hash.h"
 #include "record/wpilog.h"
 
@@ -10,10 +11,6 @@
 #define MAGIC_SIZE 8u
 #define HASHED (HEAD + MAGIC_SIZE + 8u) /* bytes of the record that the hash covers */
 
-static void put_u64(uint8_t *to, uint64_t value) {
-  for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> (8 * i));
-}
-
 static uint64_t hash_segment(const void *bytes, size_t size, const uint8_t *record) {
   return tt_hash_bytes(tt_hash_bytes(TT_HASH_START, bytes, size), record, HASHED);
 }
@@ -23,10 +20,10 @@ void tt_checksum_make(uint8_t record[TT_CHECKSUM_SIZE], uint8_t entry, uint64_t 
   record[0] = 7u << 4; /* lengths of id and size 1, of the time 8 */
   record[1] = entry;
   record[2] = TT_CHECKSUM_SIZE - HEAD;
-  put_u64(record + 3, timestamp);
+  tt_put_le(record + 3, timestamp, 8);
   memcpy(record + HEAD, MAGIC, MAGIC_SIZE);
-  put_u64(record + HEAD + MAGIC_SIZE, offset + size + HEAD);
-  put_u64(record + HASHED, hash_segment(bytes, size, record));
+  tt_put_le(record + HEAD + MAGIC_SIZE, offset + size + HEAD, 8);
+  tt_put_le(record + HASHED, hash_segment(bytes, size, record), 8);
 }
 
 bool tt_checksum_is(const void *payload, size_t size) {

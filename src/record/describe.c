@@ -1,5 +1,6 @@
 #include "record/describe.h"
 
+#include "base/endian.h"
 #include "base/json.h"
 
 #include <string.h>
@@ -208,32 +209,25 @@ char *tt_describe_sim(const tt_sim *sim, const tt_floor *floor) {
 
 /* ---- meshes and textures ---- */
 
-static void append_u32(tt_bytes *out, uint32_t value) {
-  uint8_t bytes[4];
-  for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-  tt_bytes_append(out, bytes, sizeof bytes);
-}
-
 static void append_f32(tt_bytes *out, float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  append_u32(out, bits);
+  tt_bytes_append_le(out, tt_bits_of_float(value), 4);
 }
 
 void tt_describe_mesh(const tt_mesh *mesh, tt_bytes *out) {
-  append_u32(out, (uint32_t)mesh->vertex_count);
-  append_u32(out, (uint32_t)mesh->triangle_count);
+  tt_bytes_append_le(out, (uint32_t)mesh->vertex_count, 4);
+  tt_bytes_append_le(out, (uint32_t)mesh->triangle_count, 4);
   for (int i = 0; i < 3 * mesh->vertex_count; i++) append_f32(out, mesh->vertices[i]);
-  for (int i = 0; i < 3 * mesh->triangle_count; i++) append_u32(out, (uint32_t)mesh->triangles[i]);
+  for (int i = 0; i < 3 * mesh->triangle_count; i++)
+    tt_bytes_append_le(out, (uint32_t)mesh->triangles[i], 4);
   for (int i = 0; mesh->coordinates && i < 2 * mesh->vertex_count; i++)
     append_f32(out, mesh->coordinates[i]);
 }
 
 void tt_describe_texture(const tt_texture *texture, tt_bytes *out) {
   size_t faces = texture->cube ? 6 : 1;
-  append_u32(out, (uint32_t)texture->width);
-  append_u32(out, (uint32_t)texture->height);
-  append_u32(out, (uint32_t)faces);
+  tt_bytes_append_le(out, (uint32_t)texture->width, 4);
+  tt_bytes_append_le(out, (uint32_t)texture->height, 4);
+  tt_bytes_append_le(out, (uint32_t)faces, 4);
   tt_bytes_append(out, texture->pixels,
                   faces * 3 * (size_t)texture->width * (size_t)texture->height);
 }

@@ -93,14 +93,8 @@ typedef struct writer {
 
 /* ---- pieces ---- */
 
-static void add_uint(tt_bytes *to, uint64_t value, size_t size) {
-  uint8_t bytes[8];
-  for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-  tt_bytes_append(to, bytes, size);
-}
-
 static void add_bytes(tt_bytes *to, const void *bytes, size_t size) {
-  add_uint(to, size, 4);
+  tt_bytes_append_le(to, size, 4);
   tt_bytes_append(to, bytes, size);
 }
 
@@ -108,7 +102,7 @@ static void add_string(tt_bytes *to, const char *text) { add_bytes(to, text, str
 
 static void add_record(tt_bytes *to, uint8_t opcode, const tt_bytes *content) {
   tt_bytes_append(to, &opcode, 1);
-  add_uint(to, content->size, 8);
+  tt_bytes_append_le(to, content->size, 8);
   tt_bytes_append(to, content->data, content->size);
   to->failed |= content->failed;
 }
@@ -137,7 +131,7 @@ static void emit_record(writer *to, uint8_t opcode, tt_bytes *content) {
 
 static void add_schema(tt_bytes *to, uint16_t id) {
   tt_bytes content = {0};
-  add_uint(&content, id, 2);
+  tt_bytes_append_le(&content, id, 2);
   add_string(&content, schemas[id].name);
   add_string(&content, "jsonschema");
   add_string(&content, schemas[id].text);
@@ -147,8 +141,8 @@ static void add_schema(tt_bytes *to, uint16_t id) {
 
 static void add_channel(tt_bytes *to, const channel *from, uint16_t id) {
   tt_bytes content = {0}, metadata = {0};
-  add_uint(&content, id, 2);
-  add_uint(&content, from->schema, 2);
+  tt_bytes_append_le(&content, id, 2);
+  tt_bytes_append_le(&content, from->schema, 2);
   add_string(&content, from->entry->name);
   add_string(&content, "json");
   if (*from->entry->metadata) {
@@ -263,14 +257,14 @@ static void add_message(writer *to, uint16_t id, const tt_wpilog_record *record)
   uint64_t time = record->timestamp * 1000u;
   encode(&to->text, on->schema, record);
   note_times(to, time);
-  add_uint(&on->index, time, 8);
-  add_uint(&on->index, to->chunk.size, 8);
+  tt_bytes_append_le(&on->index, time, 8);
+  tt_bytes_append_le(&on->index, to->chunk.size, 8);
   tt_bytes_append(&to->chunk, &(uint8_t){OP_MESSAGE}, 1);
-  add_uint(&to->chunk, 22 + to->text.size, 8);
-  add_uint(&to->chunk, id, 2);
-  add_uint(&to->chunk, on->sequence++, 4);
-  add_uint(&to->chunk, time, 8);
-  add_uint(&to->chunk, time, 8);
+  tt_bytes_append_le(&to->chunk, 22 + to->text.size, 8);
+  tt_bytes_append_le(&to->chunk, id, 2);
+  tt_bytes_append_le(&to->chunk, on->sequence++, 4);
+  tt_bytes_append_le(&to->chunk, time, 8);
+  tt_bytes_append_le(&to->chunk, time, 8);
   tt_bytes_append(&to->chunk, to->text.data, to->text.size);
   to->chunk.failed |= to->text.failed | on->index.failed;
   on->messages++;
@@ -296,12 +290,12 @@ static bool pack(writer *to) {
 
 static void emit_chunk(writer *to) {
   tt_bytes content = {0};
-  add_uint(&content, to->chunk_first, 8);
-  add_uint(&content, to->chunk_last, 8);
-  add_uint(&content, to->chunk.size, 8);
-  add_uint(&content, crc32(0, to->chunk.data, (uInt)to->chunk.size), 4);
+  tt_bytes_append_le(&content, to->chunk_first, 8);
+  tt_bytes_append_le(&content, to->chunk_last, 8);
+  tt_bytes_append_le(&content, to->chunk.size, 8);
+  tt_bytes_append_le(&content, crc32(0, to->chunk.data, (uInt)to->chunk.size), 4);
   add_string(&content, "zstd");
-  add_uint(&content, to->packed.size, 8);
+  tt_bytes_append_le(&content, to->packed.size, 8);
   tt_bytes_append(&content, to->packed.data, to->packed.size);
   emit_record(to, OP_CHUNK, &content);
 }
@@ -311,10 +305,10 @@ static void emit_message_indexes(writer *to, tt_bytes *offsets) {
   for (uint32_t i = 1; i <= to->channel_count; i++) {
     channel *on = &to->channels[i];
     if (on->index.size == 0) continue;
-    add_uint(offsets, i, 2);
-    add_uint(offsets, to->at, 8);
+    tt_bytes_append_le(offsets, i, 2);
+    tt_bytes_append_le(offsets, to->at, 8);
     tt_bytes content = {0};
-    add_uint(&content, i, 2);
+    tt_bytes_append_le(&content, i, 2);
     add_bytes(&content, on->index.data, on->index.size);
     emit_record(to, OP_MESSAGE_INDEX, &content);
     on->index.size = 0;
@@ -332,15 +326,15 @@ static void close_chunk(writer *to) {
   uint64_t indexes_at = to->at;
   tt_bytes offsets = {0}, content = {0};
   emit_message_indexes(to, &offsets);
-  add_uint(&content, to->chunk_first, 8);
-  add_uint(&content, to->chunk_last, 8);
-  add_uint(&content, chunk_at, 8);
-  add_uint(&content, indexes_at - chunk_at, 8);
+  tt_bytes_append_le(&content, to->chunk_first, 8);
+  tt_bytes_append_le(&content, to->chunk_last, 8);
+  tt_bytes_append_le(&content, chunk_at, 8);
+  tt_bytes_append_le(&content, indexes_at - chunk_at, 8);
   add_bytes(&content, offsets.data, offsets.size);
-  add_uint(&content, to->at - indexes_at, 8);
+  tt_bytes_append_le(&content, to->at - indexes_at, 8);
   add_string(&content, "zstd");
-  add_uint(&content, to->packed.size, 8);
-  add_uint(&content, to->chunk.size, 8);
+  tt_bytes_append_le(&content, to->packed.size, 8);
+  tt_bytes_append_le(&content, to->chunk.size, 8);
   add_record(&to->chunk_indexes, OP_CHUNK_INDEX, &content);
   tt_bytes_free(&content);
   tt_bytes_free(&offsets);
@@ -387,8 +381,8 @@ static void emit_metadata(writer *to, const tt_run_cursor *cursor) {
   tt_bytes_free(&map);
   emit_record(to, OP_METADATA, &content);
   tt_bytes index = {0};
-  add_uint(&index, at, 8);
-  add_uint(&index, to->at - at, 8);
+  tt_bytes_append_le(&index, at, 8);
+  tt_bytes_append_le(&index, to->at - at, 8);
   add_string(&index, "tether.run");
   add_record(&to->metadata_index, OP_METADATA_INDEX, &index);
   tt_bytes_free(&index);
@@ -397,24 +391,24 @@ static void emit_metadata(writer *to, const tt_run_cursor *cursor) {
 
 static void emit_data_end(writer *to) {
   tt_bytes content = {0};
-  add_uint(&content, to->crc, 4);
+  tt_bytes_append_le(&content, to->crc, 4);
   emit_record(to, OP_DATA_END, &content);
 }
 
 static void add_statistics(const writer *from, tt_bytes *to) {
   tt_bytes content = {0}, counts = {0};
   for (uint32_t i = 1; i <= from->channel_count; i++) {
-    add_uint(&counts, i, 2);
-    add_uint(&counts, from->channels[i].messages, 8);
+    tt_bytes_append_le(&counts, i, 2);
+    tt_bytes_append_le(&counts, from->channels[i].messages, 8);
   }
-  add_uint(&content, from->messages, 8);
-  add_uint(&content, SCHEMA_END - 1, 2);
-  add_uint(&content, from->channel_count, 4);
-  add_uint(&content, 0, 4); /* attachments */
-  add_uint(&content, from->metadata_count, 4);
-  add_uint(&content, from->chunk_count, 4);
-  add_uint(&content, from->first, 8);
-  add_uint(&content, from->last, 8);
+  tt_bytes_append_le(&content, from->messages, 8);
+  tt_bytes_append_le(&content, SCHEMA_END - 1, 2);
+  tt_bytes_append_le(&content, from->channel_count, 4);
+  tt_bytes_append_le(&content, 0, 4); /* attachments */
+  tt_bytes_append_le(&content, from->metadata_count, 4);
+  tt_bytes_append_le(&content, from->chunk_count, 4);
+  tt_bytes_append_le(&content, from->first, 8);
+  tt_bytes_append_le(&content, from->last, 8);
   add_bytes(&content, counts.data, counts.size);
   add_record(to, OP_STATISTICS, &content);
   tt_bytes_free(&counts);
@@ -425,9 +419,9 @@ static void add_statistics(const writer *from, tt_bytes *to) {
 static void emit_group(writer *to, uint8_t opcode, tt_bytes *group, tt_bytes *offsets) {
   if (group->size == 0) return;
   tt_bytes content = {0};
-  add_uint(&content, opcode, 1);
-  add_uint(&content, to->at, 8);
-  add_uint(&content, group->size, 8);
+  tt_bytes_append_le(&content, opcode, 1);
+  tt_bytes_append_le(&content, to->at, 8);
+  tt_bytes_append_le(&content, group->size, 8);
   add_record(offsets, OP_SUMMARY_OFFSET, &content);
   tt_bytes_free(&content);
   emit_all(to, group);
@@ -449,11 +443,11 @@ static void emit_summary(writer *to) {
   uint64_t offsets_at = to->at;
   emit_all(to, &offsets);
   tt_bytes_append(&footer, &(uint8_t){OP_FOOTER}, 1);
-  add_uint(&footer, 20, 8);
-  add_uint(&footer, start, 8);
-  add_uint(&footer, offsets_at, 8);
+  tt_bytes_append_le(&footer, 20, 8);
+  tt_bytes_append_le(&footer, start, 8);
+  tt_bytes_append_le(&footer, offsets_at, 8);
   emit_all(to, &footer);
-  add_uint(&footer, to->crc, 4);
+  tt_bytes_append_le(&footer, to->crc, 4);
   tt_bytes_append(&footer, magic, sizeof magic);
   emit_all(to, &footer);
 }

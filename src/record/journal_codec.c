@@ -1,5 +1,7 @@
 #include "record/journal_codec.h"
 
+#include "base/endian.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,12 @@ typedef struct packer {
 static void put(packer *to, const void *bytes, size_t size) {
   if (to->out) tt_bytes_append(to->out, bytes, size);
   to->size += size;
+}
+
+static void put_le(packer *to, uint64_t value, size_t size) {
+  uint8_t number[sizeof value];
+  tt_put_le(number, value, size);
+  put(to, number, size);
 }
 
 static void put_byte(packer *to, uint64_t value) {
@@ -63,7 +71,7 @@ static void put_value(packer *to, double value) {
   uint32_t number;
   if (code == FLOAT_CODE) {
     as_float(value, &number);
-    for (int i = 0; i < 4; i++) put_byte(to, number >> (8 * i));
+    put_le(to, number, 4);
   } else {
     for (unsigned i = 0; i < code; i++) put_byte(to, bits >> (56 - 8 * i));
   }
@@ -94,16 +102,12 @@ static void put_commands(packer *to, const tt_entry *entry) {
   for (int i = 0; i < entry->count; i++) put_value(to, from[i].value);
 }
 
-static void put_u64(packer *to, uint64_t value) {
-  for (int i = 0; i < 8; i++) put_byte(to, value >> (8 * i));
-}
-
 static void put_payload(packer *to, const tt_entry *entry) {
   put_byte(to, (uint64_t)entry->kind);
   put_varint(to, entry->step);
   if (entry->kind == TT_ENTRY_RESET) put_zigzag(to, entry->robot);
-  if (entry->kind == TT_ENTRY_HASH) put_u64(to, entry->hash);
-  if (entry->kind == TT_ENTRY_SEED) put_u64(to, entry->seed);
+  if (entry->kind == TT_ENTRY_HASH) put_le(to, entry->hash, 8);
+  if (entry->kind == TT_ENTRY_SEED) put_le(to, entry->seed, 8);
   if (entry->kind == TT_ENTRY_STATE) put(to, entry->state, entry->state_size);
   if (entry->kind == TT_ENTRY_COMMANDS || entry->kind == TT_ENTRY_SAFE ||
       entry->kind == TT_ENTRY_VALUES)

@@ -3,6 +3,7 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
+#include "base/endian.h"
 #include "base/log.h"
 #include "record/checksum.h"
 #include "record/describe.h"
@@ -245,7 +246,7 @@ static size_t append_journal(tt_recorder *recorder, tt_bytes *out, const tt_byte
 static void append_lost(tt_recorder *recorder, tt_bytes *out, uint64_t timestamp) {
   uint8_t count[8];
   if (recorder->lost == 0) return;
-  for (int i = 0; i < 8; i++) count[i] = (uint8_t)(recorder->lost >> (8 * i));
+  tt_put_le(count, recorder->lost, sizeof count);
   tt_wpilog_write(out, ENTRY_LOST, timestamp, count, sizeof count);
   recorder->lost = 0;
 }

@@ -244,12 +244,6 @@ void tt_traces_clear(tt_traces *traces) {
 
 /* ---- as bytes ---- */
 
-static void put_u32(tt_bytes *out, uint32_t value) {
-  uint8_t bytes[4];
-  for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-  tt_bytes_append(out, bytes, sizeof bytes);
-}
-
 static void put_double(tt_bytes *out, double value) {
   uint8_t bytes[8];
   tt_wpilog_put_double(bytes, value);
@@ -258,8 +252,8 @@ static void put_double(tt_bytes *out, double value) {
 
 void tt_traces_put(const tt_traces *traces, tt_bytes *out) {
   for (int i = 0; i < traces->count; i++) {
-    put_u32(out, (uint32_t)traces->rows);
-    put_u32(out, traces->thin);
+    tt_bytes_append_le(out, (uint32_t)traces->rows, 4);
+    tt_bytes_append_le(out, traces->thin, 4);
     for (size_t row = 0; row < traces->rows; row++) put_double(out, traces->times[row]);
     for (size_t row = 0; row < traces->rows; row++)
       put_double(out, traces->values[row * (size_t)traces->count + (size_t)i]);

@@ -1,5 +1,7 @@
 #include "record/wpilog.h"
 
+#include "base/endian.h"
+
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,6 @@
 
 /* ---- writing ---- */
 
-/* Writes `value` in `size` bytes, the lowest first. */
-static size_t put(uint8_t *to, uint64_t value, size_t size) {
-  for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> (8 * i));
-  return size;
-}
-
 static size_t bytes_needed(uint64_t value) {
   size_t needed = 1;
   while (needed < 8 && value >> (8 * needed)) needed++;
@@ -25,9 +21,7 @@ static size_t bytes_needed(uint64_t value) {
 }
 
 static void append_text(tt_bytes *out, const char *text) {
-  uint8_t size[4];
-  put(size, strlen(text), sizeof size);
-  tt_bytes_append(out, size, sizeof size);
+  tt_bytes_append_le(out, strlen(text), 4);
   tt_bytes_append(out, text, strlen(text));
 }
 
@@ -36,26 +30,23 @@ void tt_wpilog_write_head(tt_bytes *out, uint32_t entry, uint64_t timestamp, siz
   size_t id_size = bytes_needed(entry);
   size_t size_size = bytes_needed(size);
   size_t time_size = bytes_needed(timestamp);
-  size_t used = 1;
   head[0] = (uint8_t)((id_size - 1) | (size_size - 1) << 2 | (time_size - 1) << 4);
-  used += put(head + used, entry, id_size);
-  used += put(head + used, size, size_size);
-  used += put(head + used, timestamp, time_size);
-  tt_bytes_append(out, head, used);
+  tt_put_le(head + 1, entry, id_size);
+  tt_put_le(head + 1 + id_size, size, size_size);
+  tt_put_le(head + 1 + id_size + size_size, timestamp, time_size);
+  tt_bytes_append(out, head, 1 + id_size + size_size + time_size);
 }
 
 void tt_wpilog_write_header(tt_bytes *out, const char *extra) {
-  uint8_t version[2];
-  put(version, VERSION, sizeof version);
   tt_bytes_append(out, MAGIC, MAGIC_SIZE);
-  tt_bytes_append(out, version, sizeof version);
+  tt_bytes_append_le(out, VERSION, 2);
   append_text(out, extra);
 }
 
 void tt_wpilog_write_start(tt_bytes *out, uint32_t entry, const char *name, const char *type,
                            const char *metadata, uint64_t timestamp) {
   uint8_t fixed[5] = {CONTROL_START};
-  put(fixed + 1, entry, 4);
+  tt_put_le(fixed + 1, entry, 4);
   tt_wpilog_write_head(out, 0, timestamp,
                        sizeof fixed + 12 + strlen(name) + strlen(type) + strlen(metadata));
   tt_bytes_append(out, fixed, sizeof fixed);
@@ -103,7 +94,7 @@ double tt_wpilog_double(const uint8_t bytes[8]) {
 void tt_wpilog_put_double(uint8_t bytes[8], double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  put(bytes, bits, 8);
+  tt_put_le(bytes, bits, 8);
 }
 
 tt_status tt_wpilog_check(const uint8_t *data, size_t size, size_t *offset, tt_error *error) {

@@ -1,6 +1,6 @@
 #include "wire/byte_order.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* byte_order_test.c: floats in the wrong order are told from those that only look odd. */
 #include "wire/byte_order.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <math.h>
 #include <setjmp.h>

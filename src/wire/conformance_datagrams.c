@@ -3,7 +3,7 @@
  * Two worlds of the same scene run side by side, tick by tick. Both get the valid messages; only the first is
  * attacked. Their state hashes must never differ.
  */
-#include "wire/bytes.h"
+#include "base/endian.h"
 #include "wire/conformance_world.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * it is sent. After each attack a new client sends the same again, and must get the same bytes: then nothing of the
  * attack is left in the world.
  */
+#include "base/endian.h"
 #include "net/socket_testing.h"
-#include "wire/bytes.h"
 #include "wire/conformance_world.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* conformance_world.c: worlds and sockets for the conformance suite. */
 #include "app/guests.h"
+#include "base/endian.h"
 #include "host/scene_wires.h"
 #include "wire/conformance_world.h"
 
 #include "net/address.h"
 #include "net/socket_testing.h"
-#include "wire/bytes.h"
 
 #include <math.h>
 #include <setjmp.h>

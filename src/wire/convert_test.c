@@ -1,7 +1,7 @@
 /* convert_test.c: units, scales, offsets and wraps at the wire. */
 #include "wire/convert.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* codec.c: EZPhysics messages as bytes and as numbers. See codec.h. */
 #include "wire/ezphysics/codec.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <float.h>
 #include <math.h>

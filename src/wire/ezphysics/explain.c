@@ -1,6 +1,6 @@
 #include "wire/ezphysics/explain.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 #include "wire/explain.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* codec.c: float-udp numbers to bytes and back. */
 #include "wire/float_udp/codec.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* conformance_test.c: float-udp passes what every wire has to pass. */
 #include "wire/conformance.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 #include "wire/float_udp/codec.h"
 
 static size_t message(uint64_t n, uint8_t *bytes) {

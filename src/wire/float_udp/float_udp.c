@@ -4,9 +4,9 @@
  */
 #include "wire/float_udp/float_udp.h"
 
+#include "base/endian.h"
 #include "base/log.h"
 #include "wire/byte_order.h"
-#include "wire/bytes.h"
 #include "wire/convert.h"
 #include "wire/explain.h"
 #include "wire/float_udp/codec.h"

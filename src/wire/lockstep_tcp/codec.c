@@ -1,7 +1,7 @@
 /* codec.c: lockstep-tcp frames and velocities to bytes and back. */
 #include "wire/lockstep_tcp/codec.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <math.h>
 

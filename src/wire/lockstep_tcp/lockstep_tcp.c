@@ -5,9 +5,9 @@
 #include "wire/lockstep_tcp/lockstep_tcp.h"
 
 #include "base/clock.h"
+#include "base/endian.h"
 #include "base/log.h"
 #include "wire/byte_order.h"
-#include "wire/bytes.h"
 #include "wire/convert.h"
 #include "wire/explain.h"
 #include "wire/lockstep_tcp/codec.h"

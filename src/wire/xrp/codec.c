@@ -1,7 +1,7 @@
 /* codec.c: tags to a message and back. */
 #include "wire/xrp/codec.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 
 #include <math.h>
 

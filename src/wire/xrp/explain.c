@@ -1,6 +1,6 @@
 #include "wire/xrp/explain.h"
 
-#include "wire/bytes.h"
+#include "base/endian.h"
 #include "wire/explain.h"
 #include "wire/xrp/codec.h"
 

@@ -1,7 +1,8 @@
-/* bytes.h: numbers as bytes, in either order, whatever the machine's own is. IEEE-754 is taken for granted. */
-#ifndef TT_WIRE_BYTES_H
-#define TT_WIRE_BYTES_H
+/* endian.h: numbers as bytes, in either order, whatever the machine's own is. IEEE-754 is taken for granted. */
+#ifndef TT_BASE_ENDIAN_H
+#define TT_BASE_ENDIAN_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,10 @@ static inline void tt_put_u32_be(uint8_t *at, uint32_t value) {
 static inline void tt_put_u64_be(uint8_t *at, uint64_t value) {
   tt_put_u32_be(at, (uint32_t)(value >> 32));
   tt_put_u32_be(at + 4, (uint32_t)value);
+}
+/** The lowest `size` bytes of a number, at most 8, the least significant first. */
+static inline void tt_put_le(uint8_t *at, uint64_t value, size_t size) {
+  for (size_t i = 0; i < size; i++) at[i] = (uint8_t)(value >> (8 * i));
 }
 
 /** The same 32 bits as a float32, and back. */
