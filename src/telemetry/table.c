@@ -1,4 +1,5 @@
 /* table.c: records: one stream of them a device, merged by time, written row by row. */
+#include "base/saturate.h"
 #include "telemetry/table_internal.h"
 #include "telemetry/turns.h"
 
@@ -42,19 +43,13 @@ typedef struct table {
 
 /* --- streams of records --- */
 
-static int64_t clamped_difference(int64_t a, int64_t b) {
-  int64_t result;
-  if (__builtin_sub_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
-}
-
 /** What is asked for of one of a device's epochs. */
 static tt_store_range range_of(const table *table, int device, const tt_store_epoch *epoch) {
   return (tt_store_range){
       .device = device,
       .epoch = epoch->number,
-      .device_from = clamped_difference(table->from, epoch->offset_high),
-      .device_to = clamped_difference(table->to, epoch->offset_low),
+      .device_from = tt_saturating_sub(table->from, epoch->offset_high),
+      .device_to = tt_saturating_sub(table->to, epoch->offset_low),
       .from = table->from,
       .to = table->to,
       .attributes = (const int *)(void *)table->names.fields->data,
@@ -293,7 +288,7 @@ static tt_status count_range(table *table, tt_store_range range, int64_t end, ui
     *exact = *exact && begun < end;
     if (!*exact) break;
     range.device_to =
-        clamped_difference(last, range.device_from) < step ? last : range.device_from + step - 1;
+        tt_saturating_sub(last, range.device_from) < step ? last : range.device_from + step - 1;
     status = table->reader->count(table->reader, &range, &more, error);
     *records += more;
     if (range.device_to == last) break;

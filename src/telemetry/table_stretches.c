@@ -1,6 +1,7 @@
 /* table_stretches.c: bucket= and points=: a record per device and stretch of time, of what its numbers come to. The span is
  * cut into stretches of one length, and gone through in windows of so many of them as memory is meant for.
  */
+#include "base/saturate.h"
 #include "telemetry/table_internal.h"
 
 #include <string.h>
@@ -38,12 +39,6 @@ static const char *const point_values[] = {"least", "greatest", NULL};
 /** Gets buckets of one device; a sample is one of its own. False ends it. */
 typedef bool take_bucket(void *context, int attribute, const tt_bucket *bucket);
 
-static int64_t clamped_difference(int64_t a, int64_t b) {
-  int64_t result;
-  if (__builtin_sub_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
-}
-
 /** Hands the numbers of an epoch on; `*going` becomes false where that was ended. */
 static tt_status take_epoch(const stretches *table, const tt_store_range *range, take_bucket *take,
                             void *context, bool *going, tt_error *error) {
@@ -74,8 +69,8 @@ static tt_status take_samples(const stretches *table, const tt_store_bucket_quer
     const tt_store_epoch *epoch = &tt_list_at(&epochs, tt_store_epoch, i);
     tt_store_range range = {.device = asked->device,
                             .epoch = epoch->number,
-                            .device_from = clamped_difference(asked->from, epoch->offset_high),
-                            .device_to = clamped_difference(asked->to - 1, epoch->offset_low),
+                            .device_from = tt_saturating_sub(asked->from, epoch->offset_high),
+                            .device_to = tt_saturating_sub(asked->to - 1, epoch->offset_low),
                             .from = asked->from,
                             .to = asked->to - 1,
                             .attributes = asked->attributes,

@@ -46,10 +46,9 @@ static void print_part(const tt_store_epoch *epochs, uint32_t count, int64_t fro
   }
   tt_list_print(sql, ")");
   if (from > INT64_MIN)
-    tt_list_print(sql, " AND device_time >= %" PRId64, tt_clickhouse_minus(from, high));
+    tt_list_print(sql, " AND device_time >= %" PRId64, tt_saturating_sub(from, high));
   if (to < INT64_MAX)
-    tt_list_print(sql, " AND device_time <= %" PRId64,
-                  tt_clickhouse_minus(to, epochs[0].offset_low));
+    tt_list_print(sql, " AND device_time <= %" PRId64, tt_saturating_sub(to, epochs[0].offset_low));
   tt_list_print(sql, ")");
 }
 

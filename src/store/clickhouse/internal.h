@@ -10,6 +10,7 @@
 #define TT_STORE_CLICKHOUSE_INTERNAL_H
 
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "store/catalogue.h"
 #include "store/clickhouse/link.h"
 #include "store/clickhouse/rows.h"
@@ -392,8 +393,6 @@ typedef struct tt_clickhouse_since {
 } tt_clickhouse_since;
 /** Adds " PREWHERE …": values of devices (tt_clickhouse_since) that are not older than is said of each; `all`: of any age. */
 void tt_clickhouse_print_since(const tt_list *since, bool all, tt_list *sql);
-/** a − b, within what an int64_t can say. */
-int64_t tt_clickhouse_minus(int64_t a, int64_t b);
 
 /** See tt_store_reader.open, .next and .close_cursor. */
 tt_status tt_clickhouse_open_cursor(tt_store_reader *base, const tt_store_range *range,

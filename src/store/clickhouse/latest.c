@@ -43,7 +43,7 @@ static bool choose_since(finding *job, int64_t span) {
   tt_list_cut(&job->since, 0);
   for (uint32_t i = 0; i < job->wanted.len; i++) {
     const wanted *one = &tt_list_at(&job->wanted, wanted, i);
-    const tt_clickhouse_since since = {one->id, one->boots, tt_clickhouse_minus(one->newest, span)};
+    const tt_clickhouse_since since = {one->id, one->boots, tt_saturating_sub(one->newest, span)};
     if (is_missing(one)) tt_list_add(&job->since, &since, 1);
   }
   job->sql.failed |= job->since.failed;

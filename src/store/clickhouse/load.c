@@ -108,7 +108,7 @@ static tt_status tell_pairs(telling *all, tt_error *error) {
   snprintf(sql, sizeof sql,
            "SELECT device, attribute, max(at) AS change FROM pair GROUP BY device, attribute"
            " HAVING change > %" PRId64 " ORDER BY change",
-           tt_clickhouse_minus(all->teller->told, OVERLAP));
+           tt_saturating_sub(all->teller->told, OVERLAP));
   TT_TRY(ask(all, sql, &rows, error));
   while (tt_clickhouse_has_row(&rows)) {
     const int64_t device = tt_clickhouse_get_long(&rows), attribute = tt_clickhouse_get_long(&rows);
@@ -167,7 +167,7 @@ static tt_status tell_handlings(telling *all, bool *taken, tt_error *error) {
 /** Of each device the latest that are new. */
 static bool choose_boots(const telling *all, const tt_list *boots, tt_list *devices,
                          tt_list *latest) {
-  const int64_t since = tt_clickhouse_minus(all->teller->told, OVERLAP);
+  const int64_t since = tt_saturating_sub(all->teller->told, OVERLAP);
   for (uint32_t i = 0; i < boots->len; i++) {
     const tt_clickhouse_boot *boot = &tt_list_at(boots, tt_clickhouse_boot, i);
     const bool is_latest = i + LATEST >= boots->len ||

@@ -29,7 +29,7 @@ static void gather(const tt_list *since, tt_list *bounds) {
     const tt_clickhouse_since *one = &tt_list_at(since, tt_clickhouse_since, i);
     for (uint32_t e = 0; e < one->boots.len; e++) {
       const tt_store_epoch *epoch = &tt_list_at(&one->boots, tt_clickhouse_boot, e).epoch;
-      const bound next = {epoch->key, tt_clickhouse_minus(one->from, epoch->offset_high)};
+      const bound next = {epoch->key, tt_saturating_sub(one->from, epoch->offset_high)};
       tt_list_add(bounds, &next, 1);
     }
   }
@@ -51,8 +51,7 @@ static void sort_out(tt_list *bounds) {
 static uint32_t end_of_part(const tt_list *bounds, uint32_t first, int64_t spread) {
   const bound *all = bounds->data;
   uint32_t end = first + 1;
-  while (end < bounds->len && tt_clickhouse_minus(all[end].least, all[first].least) <= spread)
-    end++;
+  while (end < bounds->len && tt_saturating_sub(all[end].least, all[first].least) <= spread) end++;
   return end;
 }
 

@@ -115,9 +115,3 @@ tt_status tt_clickhouse_insert_all(tt_clickhouse *store, const char *table,
     TT_TRY(tt_clickhouse_insert(store, i, table, block, error));
   return TT_OK;
 }
-
-int64_t tt_clickhouse_minus(int64_t a, int64_t b) {
-  int64_t result;
-  if (!__builtin_sub_overflow(a, b, &result)) return result;
-  return b > 0 ? INT64_MIN : INT64_MAX;
-}

@@ -4,6 +4,7 @@
  */
 #include "store/sqlite/buckets.h"
 
+#include "base/saturate.h"
 #include "store/sqlite/bucket_page.h"
 #include "store/sqlite/marks.h"
 
@@ -40,18 +41,6 @@ static tt_status fail(const job *job, tt_error *error) {
   return tt_sqlite_fail(job->reader->db, job->reader->path, "can't read buckets", error);
 }
 
-static int64_t clamped_sum(int64_t a, int64_t b) {
-  int64_t result;
-  if (__builtin_add_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
-}
-
-static int64_t clamped_difference(int64_t a, int64_t b) {
-  int64_t result;
-  if (__builtin_sub_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
-}
-
 tt_status tt_sqlite_spans(tt_sqlite_reader *reader, int device, tt_list *spans, tt_error *error) {
   sqlite3_stmt *query;
   if (sqlite3_prepare_v2(
@@ -82,8 +71,8 @@ tt_status tt_sqlite_spans(tt_sqlite_reader *reader, int device, tt_list *spans, 
     tt_sqlite_span span = {.epoch = sqlite3_column_int(query, 0),
                            .offset_low = sqlite3_column_int64(query, 1),
                            .offset_high = sqlite3_column_int64(query, 2)};
-    span.from = clamped_sum(first, span.offset_low);
-    span.to = clamped_sum(last, span.offset_high);
+    span.from = tt_saturating_add(first, span.offset_low);
+    span.to = tt_saturating_add(last, span.offset_high);
     tt_list_add(spans, &span, 1);
   }
   sqlite3_finalize(query);
@@ -129,7 +118,7 @@ static tt_status list_unmade(job *job, const stretch *within, tt_error *error) {
   int result = SQLITE_DONE;
   while (status == TT_OK && (result = sqlite3_step(job->stale)) == SQLITE_ROW) {
     int64_t from = tt_sqlite_hour_start(sqlite3_column_int64(job->stale, 0));
-    int64_t to = tt_sqlite_hour_start(clamped_sum(sqlite3_column_int64(job->stale, 1), 1));
+    int64_t to = tt_sqlite_hour_start(tt_saturating_add(sqlite3_column_int64(job->stale, 1), 1));
     if (from < within->from) from = within->from;
     if (to > within->to) to = within->to;
     status = add_unmade(job, from, to, error);
@@ -172,7 +161,7 @@ static tt_status hand_out(job *job, const tt_sqlite_table *table, const stretch 
   for (uint32_t i = 0; i < count; i++)
     left += tt_list_at(&table->series, tt_sqlite_series, i).buckets.len;
   for (int64_t start = tt_bucket_start(table->size, within->from);
-       left && start < within->to && status == TT_OK; start = clamped_sum(start, length)) {
+       left && start < within->to && status == TT_OK; start = tt_saturating_add(start, length)) {
     for (uint32_t i = 0; i < count && status == TT_OK; i++) {
       const tt_sqlite_series *series = &tt_list_at(&table->series, tt_sqlite_series, i);
       uint32_t *place = &tt_list_at(&at, uint32_t, i);
@@ -278,7 +267,7 @@ static tt_status use_unmade(job *job, tt_error *error) {
   for (uint32_t i = 0; i < job->unmade.len; i++) {
     const stretch whole = tt_list_at(&job->unmade, stretch, i);
     for (stretch part = {.to = whole.from}; part.to < whole.to;) {
-      part = (stretch){part.to, in_parts ? clamped_sum(part.to, job->at_once) : whole.to};
+      part = (stretch){part.to, in_parts ? tt_saturating_add(part.to, job->at_once) : whole.to};
       if (part.to > whole.to) part.to = whole.to;
       TT_TRY(gather(job, &part, -1, &job->table, error));
       if (is_days(job)) {
@@ -326,11 +315,11 @@ static tt_status next_of_span(const job *job, const tt_sqlite_span *span, int64_
                               int64_t *next, tt_error *error) {
   sqlite3_bind_int(job->behind, 1, job->query->device + 1);
   sqlite3_bind_int(job->behind, 2, span->epoch);
-  sqlite3_bind_int64(job->behind, 3, clamped_difference(time, span->offset_high));
+  sqlite3_bind_int64(job->behind, 3, tt_saturating_sub(time, span->offset_high));
   int result = sqlite3_step(job->behind);
   *next = INT64_MAX;
   if (result == SQLITE_ROW && sqlite3_column_type(job->behind, 0) != SQLITE_NULL)
-    *next = clamped_sum(sqlite3_column_int64(job->behind, 0), span->offset_low);
+    *next = tt_saturating_add(sqlite3_column_int64(job->behind, 0), span->offset_low);
   sqlite3_reset(job->behind);
   if (*next < time) *next = time;
   return result == SQLITE_ROW ? TT_OK : fail(job, error);
@@ -353,18 +342,20 @@ static tt_status next_sample(const job *job, int64_t time, int64_t *next, tt_err
 static stretch stretch_of(const job *job, int64_t time) {
   const tt_bucket_size size = job->query->size;
   const int64_t length = stretch_length(job->made), bucket = tt_bucket_length(size);
-  const int64_t rest = time % length, begin = clamped_sum(time, rest < 0 ? -rest - length : -rest);
-  stretch whole = {begin, clamped_sum(begin, length)};
+  const int64_t rest = time % length,
+                begin = tt_saturating_add(time, rest < 0 ? -rest - length : -rest);
+  stretch whole = {begin, tt_saturating_add(begin, length)};
   const int64_t most = is_days(job)            ? job->at_once / tt_bucket_length(job->made) * bucket
                        : job->query->unordered ? length
                                                : job->at_once;
   if (most < length) {
     whole.from = tt_bucket_start(size, time);
-    const int64_t end = clamped_sum(whole.from, most);
+    const int64_t end = tt_saturating_add(whole.from, most);
     if (end < whole.to) whole.to = end;
   }
   const int64_t from = tt_bucket_start(size, job->query->from);
-  const int64_t to = clamped_sum(tt_bucket_start(size, job->query->to - 1), tt_bucket_length(size));
+  const int64_t to =
+      tt_saturating_add(tt_bucket_start(size, job->query->to - 1), tt_bucket_length(size));
   if (whole.from < from) whole.from = from;
   if (whole.to > to) whole.to = to;
   return whole;

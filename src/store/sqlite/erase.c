@@ -3,6 +3,7 @@
  */
 #include "store/sqlite/erase.h"
 
+#include "base/saturate.h"
 #include "database/sqlite_link.h"
 #include "store/sqlite/cut.h"
 
@@ -78,13 +79,6 @@ static bool is_within(const tt_sqlite_eraser *eraser, int64_t time) {
 }
 
 /* --- rows --- */
-
-/** a − b, or the end of the range. */
-static int64_t minus(int64_t a, int64_t b) {
-  int64_t difference;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return b < 0 ? INT64_MAX : INT64_MIN;
-}
 
 /** Rows of one epoch from the place on, at most `*left`. TT_END: there are no more in it. */
 static tt_status erase_rows(tt_sqlite_eraser *eraser, int64_t device_before, int *left,
@@ -184,8 +178,8 @@ static tt_status erase_some(tt_sqlite_eraser *eraser, int *removed, tt_error *er
     int epoch;
     int64_t low, high;
     TT_TRY(next_epoch(eraser, &epoch, &low, &high, error));
-    const int64_t first = minus(eraser->purge.from, high);
-    const int64_t last = minus(eraser->purge.before, low);
+    const int64_t first = tt_saturating_sub(eraser->purge.from, high);
+    const int64_t last = tt_saturating_sub(eraser->purge.before, low);
     if (epoch != eraser->place.epoch)
       eraser->place = (place){.epoch = epoch, .device_time = INT64_MIN};
     if (eraser->place.device_time < first) eraser->place.device_time = first;

@@ -2,6 +2,7 @@
 #include "store/sqlite/gather.h"
 
 #include "base/clock.h"
+#include "base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,12 +84,6 @@ bool tt_sqlite_table_add(tt_sqlite_table *table, int attribute, const tt_bucket 
 
 /* --- samples --- */
 
-static int64_t clamped_difference(int64_t a, int64_t b) {
-  int64_t result;
-  if (__builtin_sub_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
-}
-
 static tt_status add_record(tt_sqlite_table *table, const tt_store_record *record,
                             tt_error *error) {
   for (int i = 0; i < record->count; i++) {
@@ -134,8 +129,8 @@ static tt_status gather_span(tt_sqlite_gathering *gathering, const tt_sqlite_spa
       .device = gathering->device,
       .epoch = span->epoch,
       .device_from = gathering->at.inside ? gathering->at.device_time
-                                          : clamped_difference(gathering->from, span->offset_high),
-      .device_to = clamped_difference(last, span->offset_low),
+                                          : tt_saturating_sub(gathering->from, span->offset_high),
+      .device_to = tt_saturating_sub(last, span->offset_low),
       .from = gathering->from,
       .to = last,
       .attributes = gathering->attributes,

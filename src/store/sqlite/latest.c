@@ -4,6 +4,7 @@
  * is read: every epoch from its end, the newest epoch first, until nothing older can be newer than what was found. A sample's
  * time and its device time differ by what the epoch says.
  */
+#include "base/saturate.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/newest.h"
 
@@ -103,18 +104,9 @@ static tt_status begin(search *search, tt_error *error) {
                    search->device + 1, add_span, &search->spans, error);
 }
 
-static int64_t clamped_sum(int64_t a, int64_t b) {
-  int64_t result;
-  if (__builtin_add_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
-}
-
 /** As far as the bounds of all times, which stay what they are. */
-static int64_t clamped_difference(int64_t a, int64_t b) {
-  int64_t result;
-  if (a == INT64_MIN || a == INT64_MAX) return a;
-  if (__builtin_sub_overflow(a, b, &result)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return result;
+static int64_t device_time(int64_t time, int64_t offset) {
+  return time == INT64_MIN || time == INT64_MAX ? time : tt_saturating_sub(time, offset);
 }
 
 /** The time before which nothing is of interest any more. */
@@ -161,7 +153,7 @@ static tt_status read_back(search *search, const span *span, tt_store_cursor *cu
   tt_store_record record;
   tt_status status;
   while ((status = search->reader->base.next(cursor, &record, error)) == TT_OK) {
-    if (clamped_sum(record.device_time, span->offset_high) < oldest) return TT_OK;
+    if (tt_saturating_add(record.device_time, span->offset_high) < oldest) return TT_OK;
     bool any = false;
     for (int i = 0; i < record.count; i++) {
       bool newer;
@@ -177,8 +169,8 @@ static tt_status search_span(search *search, const span *span, int64_t from, int
                              tt_error *error) {
   const tt_store_range range = {.device = search->device,
                                 .epoch = span->epoch,
-                                .device_from = clamped_difference(from, span->offset_high),
-                                .device_to = clamped_difference(to, span->offset_low),
+                                .device_from = device_time(from, span->offset_high),
+                                .device_to = device_time(to, span->offset_low),
                                 .from = from,
                                 .to = to,
                                 .attributes = search->attributes.data,
@@ -202,9 +194,9 @@ static tt_status look(search *search, int64_t from, int64_t to, tt_error *error)
   }
   for (uint32_t i = 0; i < search->spans.len; i++) {
     const span *span = &tt_list_at(&search->spans, struct span, i);
-    const int64_t end = clamped_sum(span->last, span->offset_high);
+    const int64_t end = tt_saturating_add(span->last, span->offset_high);
     if (end < from || end < oldest_found(search)) return TT_OK;  // as those behind it
-    if (clamped_sum(span->first, span->offset_low) <= to)
+    if (tt_saturating_add(span->first, span->offset_low) <= to)
       TT_TRY(search_span(search, span, from, to, error));
   }
   return TT_OK;

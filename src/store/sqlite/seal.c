@@ -7,6 +7,7 @@
 #include "store/sqlite/seal.h"
 
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "database/sqlite_link.h"
 #include "store/sqlite/internal.h"
 
@@ -56,22 +57,16 @@ typedef struct stretch {
 
 /* --- days --- */
 
-static int64_t add(int64_t a, int64_t b) {
-  int64_t sum;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b > 0 ? INT64_MAX : INT64_MIN;
-}
-
 /** The end of the day, in µs UTC by the epoch's anchor. */
 static int64_t end_of_day(int64_t device_time, int64_t anchor) {
-  int64_t time = add(device_time, anchor);
+  int64_t time = tt_saturating_add(device_time, anchor);
   int64_t day = time / DAY - (time % DAY < 0);
   return day >= INT64_MAX / DAY ? INT64_MAX : (day + 1) * DAY;
 }
 
 int64_t tt_sqlite_day_end(int64_t device_time, int64_t anchor) {
   int64_t end = end_of_day(device_time, anchor);
-  return end == INT64_MAX ? end : add(end, anchor == INT64_MIN ? INT64_MAX : -anchor);
+  return end == INT64_MAX ? end : tt_saturating_add(end, anchor == INT64_MIN ? INT64_MAX : -anchor);
 }
 
 bool tt_sqlite_day_is_over(int64_t device_time, int64_t anchor, int64_t before) {
@@ -156,7 +151,7 @@ static tt_status advance(tt_sqlite_sealer *sealer, uint32_t index, int64_t behin
   sqlite3_stmt *query = sealer->statements[HEAD];
   sqlite3_bind_int(query, 1, at->device + 1);
   sqlite3_bind_int(query, 2, at->epoch);
-  sqlite3_bind_int64(query, 3, add(behind, 1));
+  sqlite3_bind_int64(query, 3, tt_saturating_add(behind, 1));
   int result = behind == INT64_MAX ? SQLITE_DONE : sqlite3_step(query);
   if (result == SQLITE_ROW) {
     at->row = sqlite3_column_int64(query, 0);
@@ -329,7 +324,7 @@ static int64_t done_until(const tt_sqlite_sealer *sealer, int64_t before) {
   int64_t until = before;
   for (uint32_t i = 0; i < sealer->heads.len; i++) {
     const head *at = &tt_list_at(&sealer->heads, head, i);
-    int64_t time = add(at->device_time, at->anchor);
+    int64_t time = tt_saturating_add(at->device_time, at->anchor);
     if (time < until) until = time;
   }
   return until;
@@ -337,7 +332,7 @@ static int64_t done_until(const tt_sqlite_sealer *sealer, int64_t before) {
 
 static tt_status seal_some(tt_sqlite_sealer *sealer, const tt_store_sealing *sealing,
                            tt_store_sealed *sealed, tt_error *error) {
-  const int64_t end = add(tt_monotonic_us(), sealing->budget);
+  const int64_t end = tt_saturating_add(tt_monotonic_us(), sealing->budget);
   bool any;
   TT_TRY(tt_sqlite_segment_any(sealer->pieces, &any, error));
   tt_list_cut(&sealer->ids, 0);
