@@ -18,18 +18,11 @@ unsigned tt_clickhouse_patience = 10;
 
 /* --- state --- */
 
-static void set_state(tt_clickhouse *store, const char *trouble) {
-  pthread_mutex_lock(&store->mutex);
-  store->state.degraded = trouble;
-  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
-  pthread_mutex_unlock(&store->mutex);
-}
-
 static void note_lost(tt_clickhouse *store, const char *trouble) {
   store->connected = false;
   atomic_store(&store->away, true);
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
-  set_state(store, trouble);
+  tt_told_state_set(&store->state, trouble);
 }
 
 /* --- connecting --- */
@@ -82,10 +75,10 @@ static tt_status need_links(tt_clickhouse *store, tt_error *error) {
   hurry_links(store);
   if (store->connected) return TT_OK;
   if (atomic_load(&store->hurried) || tt_monotonic_us() < store->next_try)
-    return tt_fail(error, TT_FAILED, "%s", store->state.reason);
+    return tt_fail(error, TT_FAILED, "%s", store->state.now.reason);
   tt_status status = connect_all(store, error);
   if (status == TT_OK) tt_log_info("clickhouse: connected");
-  set_state(store, status == TT_OK ? NULL : error->text);
+  tt_told_state_set(&store->state, status == TT_OK ? NULL : error->text);
   const bool refused = status == TT_VERSION || (status == TT_FAILED && is_refused(store));
   tt_store_note_refusal(&store->refused, refused, status == TT_OK, error);
   return status;
@@ -115,7 +108,7 @@ static tt_status write_known(tt_clickhouse *store, const tt_store_batch *batch,
   tt_status status = tt_clickhouse_write_batch(store, batch, known, error);
   if (batch->samples.len) note_pace(store, tt_monotonic_us() - begun, status);
   if (status == TT_OK)
-    set_state(store, NULL);
+    tt_told_state_set(&store->state, NULL);
   else if (status != TT_INVALID)
     note_lost(store, error->text);
   return status;
@@ -196,9 +189,7 @@ static bool clickhouse_tend(tt_store *base) {
 
 static void clickhouse_state(tt_store *base, tt_store_state *state) {
   tt_clickhouse *store = (tt_clickhouse *)base;
-  pthread_mutex_lock(&store->mutex);
-  *state = store->state;
-  pthread_mutex_unlock(&store->mutex);
+  tt_told_state_get(&store->state, state);
 }
 
 /** What stands still for as long as somebody who hurries waits is cut: it has all the patience of a slow server. */
@@ -261,6 +252,7 @@ static void clickhouse_close(tt_store *base) {
   tt_map_clear(&store->ranges);
   tt_list_free(&store->boots);
   pthread_mutex_destroy(&store->mutex);
+  tt_told_state_clear(&store->state);
   pthread_cond_destroy(&store->over);
   free(store->url);
   free(store);
@@ -279,7 +271,7 @@ static tt_status open_links(tt_clickhouse *store, const tt_store_options *option
   tt_status status = connect_all(store, error);
   if (status == TT_FAILED && is_refused(store)) status = TT_INVALID;
   if (status != TT_FAILED || !options->may_be_away) return status;
-  set_state(store, error->text);
+  tt_told_state_set(&store->state, error->text);
   return TT_OK;
 }
 
@@ -309,6 +301,7 @@ static tt_status clickhouse_open(const tt_store_options *options, tt_store **out
   for (int i = 0; i < TT_CLICKHOUSE_SHARDS; i++) store->blocks[i] = tt_clickhouse_value_block();
   atomic_init(&store->away, true);
   pthread_mutex_init(&store->mutex, NULL);
+  tt_told_state_init(&store->state);
   pthread_cond_init(&store->over, NULL);
   tt_status status = open_links(store, options, error);
   if (status != TT_OK) {

@@ -16,6 +16,7 @@
 #include "store/clickhouse/rows.h"
 #include "store/map.h"
 #include "store/store.h"
+#include "store/told_state.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -88,9 +89,9 @@ typedef struct tt_clickhouse {
   bool hurries, ending; /**< the thread was started; it is to end */
   int64_t next_try;
   bool refused; /**< it was said that a server is too new, or lets us not in */
-  /** guards state, what is of `hurrying`, and known for readers and find() */
+  tt_told_state state;
+  /** guards what is of `hurrying`, and known for readers and find() */
   pthread_mutex_t mutex;
-  tt_store_state state;
   atomic_bool away;
   tt_clickhouse_link *asked; /**< of whoever looks for a message; NULL at first */
   int64_t next_question;     /**< µs: not before then is asked again */

@@ -11,6 +11,7 @@
 #include "store/jetstream/message.h"
 #include "store/jetstream/names.h"
 #include "store/refusal.h"
+#include "store/told_state.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -50,18 +51,10 @@ typedef struct jetstream {
   pthread_mutex_t asking; /**< guards the two */
   tt_nats_link *asked;    /**< for find(), which other threads call; NULL: there is none */
   bool unanswered;        /**< it did not answer: another is needed */
-  pthread_mutex_t mutex;  /**< guards state */
-  tt_store_state state;
+  tt_told_state state;
 } jetstream;
 
 /* --- state and connection --- */
-
-static void set_state(jetstream *store, const char *trouble) {
-  pthread_mutex_lock(&store->mutex);
-  store->state.degraded = trouble;
-  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
-  pthread_mutex_unlock(&store->mutex);
-}
 
 static void disconnect(jetstream *store) {
   tt_nats_ear_close(&store->others);
@@ -74,7 +67,7 @@ static void disconnect(jetstream *store) {
 static void lose(jetstream *store, const tt_error *why) {
   disconnect(store);
   tt_nats_names_forget(store->names);
-  set_state(store, why->text);
+  tt_told_state_set(&store->state, why->text);
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
 }
 
@@ -119,10 +112,10 @@ static tt_status need_link(jetstream *store, tt_error *error) {
     lose(store, error);
   }
   if (atomic_load(&store->hurried) || tt_monotonic_us() < store->next_try)
-    return tt_fail(error, TT_FAILED, "%s", store->state.reason);
+    return tt_fail(error, TT_FAILED, "%s", store->state.now.reason);
   tt_status status = connect_and_load(store, error);
   if (status == TT_OK) tt_log_info("nats: connected");
-  set_state(store, status == TT_OK ? NULL : error->text);
+  tt_told_state_set(&store->state, status == TT_OK ? NULL : error->text);
   tt_store_note_refusal(&store->refused, status == TT_INVALID, status == TT_OK, error);
   return status == TT_INVALID ? TT_FAILED : status;  // it let us in before: somebody will mend it
 }
@@ -206,7 +199,7 @@ static tt_status write_whole(jetstream *store, const tt_store_batch *whole, tt_e
   for (int i = 0; i < MOST_OUTRUN && status == TT_AGAIN; i++)
     status = publish_all(store, whole, error);
   if (status == TT_OK)
-    set_state(store, NULL);
+    tt_told_state_set(&store->state, NULL);
   else
     lose(store, error);
   return status == TT_AGAIN ? TT_FAILED : status;
@@ -283,10 +276,9 @@ static tt_status jetstream_load(tt_store *base, const tt_store_loader *loader, t
 }
 
 static bool is_away(jetstream *store) {
-  pthread_mutex_lock(&store->mutex);
-  bool away = store->state.degraded;
-  pthread_mutex_unlock(&store->mutex);
-  return away;
+  tt_store_state state;
+  tt_told_state_get(&store->state, &state);
+  return state.degraded;
 }
 
 /** Whoever asked in vain has asked enough until the link is another: all others' messages wait behind an answer. */
@@ -366,9 +358,7 @@ static bool jetstream_tend(tt_store *base) {
 
 static void jetstream_state(tt_store *base, tt_store_state *state) {
   jetstream *store = (jetstream *)base;
-  pthread_mutex_lock(&store->mutex);
-  *state = store->state;
-  pthread_mutex_unlock(&store->mutex);
+  tt_told_state_get(&store->state, state);
 }
 
 static void jetstream_hurry(tt_store *base) { atomic_store(&((jetstream *)base)->hurried, true); }
@@ -384,7 +374,7 @@ static void jetstream_close(tt_store *base) {
   tt_catalogue_free(store->catalogue);
   pthread_mutex_destroy(&store->naming);
   pthread_mutex_destroy(&store->asking);
-  pthread_mutex_destroy(&store->mutex);
+  tt_told_state_clear(&store->state);
   free(store->url);
   free(store);
 }
@@ -407,13 +397,13 @@ static tt_status jetstream_open(const tt_store_options *options, tt_store **out,
   store->names = tt_nats_names_new();
   pthread_mutex_init(&store->naming, NULL);
   pthread_mutex_init(&store->asking, NULL);
-  pthread_mutex_init(&store->mutex, NULL);
+  tt_told_state_init(&store->state);
   bool made =
       store->url && store->catalogue && store->names && tt_nats_gather_begin(&store->gather);
   tt_status status =
       made ? connect_and_load(store, error) : tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_FAILED && options->may_be_away) {
-    set_state(store, error->text);
+    tt_told_state_set(&store->state, error->text);
     status = TT_OK;
   }
   if (status != TT_OK) {

@@ -10,6 +10,7 @@
 #include "store/map.h"
 #include "database/postgres_link.h"
 #include "store/store.h"
+#include "store/told_state.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -66,8 +67,8 @@ typedef struct tt_postgres {
   int64_t next_try;
   bool refused; /**< it was said that the database is too new, or that a right is missing */
   int slow; /**< a statement of the writer may take so many times as long, and as long may the server not take what it is sent */
-  pthread_mutex_t mutex; /**< guards state, and known.devices and known.attributes for readers */
-  tt_store_state state;
+  tt_told_state state;
+  pthread_mutex_t mutex;   /**< guards known.devices and known.attributes for readers */
   atomic_bool away;        /**< there is no connection */
   tt_postgres_link *asked; /**< of whoever looks for a message; NULL while disconnected */
   int64_t next_question;   /**< µs: not before then is a failed connection tried again */

@@ -13,15 +13,6 @@
 /** µs between two looks at what others made known. */
 #define LOOK_INTERVAL (SECOND / 2)
 
-/* --- state --- */
-
-static void set_state(tt_postgres *store, const char *trouble) {
-  pthread_mutex_lock(&store->mutex);
-  store->state.degraded = trouble;
-  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
-  pthread_mutex_unlock(&store->mutex);
-}
-
 /* --- connecting --- */
 
 /** Tells the database every name and epoch, of which it may never have heard. */
@@ -54,10 +45,10 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
 static tt_status need_link(tt_postgres *store, tt_error *error) {
   if (store->link) return TT_OK;
   if (atomic_load(&store->hurried) || tt_monotonic_us() < store->next_try)
-    return tt_fail(error, TT_FAILED, "%s", store->state.reason);
+    return tt_fail(error, TT_FAILED, "%s", store->state.now.reason);
   tt_status status = connect_and_tell(store, error);
   if (status == TT_OK) tt_log_info("postgresql: connected");
-  set_state(store, status == TT_OK ? NULL : error->text);
+  tt_told_state_set(&store->state, status == TT_OK ? NULL : error->text);
   tt_store_note_refusal(&store->refused, status == TT_VERSION || status == TT_INVALID,
                         status == TT_OK, error);
   return status == TT_INVALID ? TT_FAILED : status;  // it let us in before: somebody will mend it
@@ -70,7 +61,7 @@ static tt_status write_known(tt_postgres *store, const tt_store_batch *batch,
                              tt_postgres_ids *known, tt_error *error) {
   TT_TRY(need_link(store, error));
   tt_status status = tt_postgres_write_batch(store, batch, known, error);
-  set_state(store, status == TT_OK ? NULL : error->text);
+  tt_told_state_set(&store->state, status == TT_OK ? NULL : error->text);
   return status;
 }
 
@@ -100,7 +91,7 @@ static tt_status postgres_purge(tt_store *base, const tt_store_purge *purge, int
   const tt_status status = tt_postgres_purge(base, purge, removed, error);
   if (status == TT_OK || status == TT_AGAIN || tt_postgres_is_alive(store->link)) return status;
   tt_postgres_disconnect(store);
-  set_state(store, error->text);
+  tt_told_state_set(&store->state, error->text);
   return status;
 }
 
@@ -113,20 +104,20 @@ static void tend_news(tt_postgres *store) {
   tt_error error;
   if (tt_postgres_load_news(store, &error) == TT_OK) return;
   tt_postgres_disconnect(store);
-  set_state(store, error.text);
+  tt_told_state_set(&store->state, error.text);
 }
 
 /** Nobody has asked for anything. */
 static void note_lost(tt_postgres *store) {
   tt_postgres_disconnect(store);
-  set_state(store, "postgresql: the connection is lost");
+  tt_told_state_set(&store->state, "postgresql: the connection is lost");
 }
 
 static void tend_partitions(tt_postgres *store) {
   tt_error error;
   if (!store->link || tt_postgres_tend_partitions(store, &error) == TT_OK) return;
   tt_postgres_disconnect(store);
-  set_state(store, error.text);
+  tt_told_state_set(&store->state, error.text);
 }
 
 static bool tend_buckets(tt_postgres *store) {
@@ -150,9 +141,7 @@ static bool postgres_tend(tt_store *base) {
 
 static void postgres_state(tt_store *base, tt_store_state *state) {
   tt_postgres *store = (tt_postgres *)base;
-  pthread_mutex_lock(&store->mutex);
-  *state = store->state;
-  pthread_mutex_unlock(&store->mutex);
+  tt_told_state_get(&store->state, state);
 }
 
 static void postgres_hurry(tt_store *base) { atomic_store(&((tt_postgres *)base)->hurried, true); }
@@ -164,7 +153,7 @@ static tt_status postgres_load(tt_store *base, const tt_store_loader *loader, tt
   tt_status status = tt_postgres_load_news(store, error);
   if (status == TT_OK || tt_postgres_is_alive(store->link)) return status;
   tt_postgres_disconnect(store);
-  set_state(store, error->text);
+  tt_told_state_set(&store->state, error->text);
   return TT_AGAIN;
 }
 
@@ -181,6 +170,7 @@ static void postgres_close_store(tt_store *base) {
   tt_map_clear(&store->marked);
   tt_map_clear(&store->said);
   pthread_mutex_destroy(&store->mutex);
+  tt_told_state_clear(&store->state);
   free(store->url);
   free(store);
 }
@@ -192,7 +182,7 @@ static tt_status open_link(tt_postgres *store, bool may_be_away, tt_error *error
   if (status != TT_FAILED || !may_be_away) return status;
   if (!tt_postgres_is_url(store->url)) return TT_INVALID;
   if (tt_postgres_is_refused(store->url)) return status;
-  set_state(store, error->text);
+  tt_told_state_set(&store->state, error->text);
   return TT_OK;
 }
 
@@ -217,6 +207,7 @@ static tt_status postgres_open(const tt_store_options *options, tt_store **out, 
   store->defined = tt_postgres_defined_none();
   atomic_init(&store->away, true);
   pthread_mutex_init(&store->mutex, NULL);
+  tt_told_state_init(&store->state);
   tt_status status =
       store->url && store->catalogue ? TT_OK : tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_OK) status = open_link(store, options->may_be_away, error);

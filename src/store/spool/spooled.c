@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/spool/internal.h"
+#include "store/told_state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,8 +43,7 @@ typedef struct spooled_store {
   int64_t next_try;   /**< µs: not before then is what waits tried again */
   int64_t next_write; /**< µs: nor what comes before then, where the inner store was away */
   atomic_bool hurried;
-  pthread_mutex_t mutex; /**< guards state */
-  tt_store_state state;
+  tt_told_state state;
 } spooled_store;
 
 /* --- state --- */
@@ -52,15 +52,12 @@ static bool is_behind(const spooled_store *store) { return tt_spool_bytes(store-
 
 static void set_state(spooled_store *store, const char *trouble) {
   const tt_spool_loss lost = tt_spool_lost(store->spool);
-  pthread_mutex_lock(&store->mutex);
-  tt_store_state *state = &store->state;
-  state->degraded = trouble;
-  snprintf(state->reason, sizeof state->reason, "%.255s", trouble ? trouble : "");
-  state->spooled_bytes = tt_spool_bytes(store->spool);
-  state->spooled_values = store->spooled;
-  state->spool_lost_bytes = lost.bytes;
-  state->spool_lost_samples = lost.samples;
-  pthread_mutex_unlock(&store->mutex);
+  tt_told_state_set_spooled(&store->state, trouble,
+                            &(tt_store_state){.spools = true,
+                                              .spooled_bytes = tt_spool_bytes(store->spool),
+                                              .spooled_values = store->spooled,
+                                              .spool_lost_bytes = lost.bytes,
+                                              .spool_lost_samples = lost.samples});
 }
 
 static void note_there(spooled_store *store) {
@@ -101,17 +98,10 @@ static void note_inner(spooled_store *store) {
 
 static void spooled_state(tt_store *base, tt_store_state *state) {
   spooled_store *store = (spooled_store *)base;
-  store->inner->state(store->inner, state);
-  pthread_mutex_lock(&store->mutex);
-  const tt_store_state *own = &store->state;
-  state->degraded = own->degraded;
-  state->spools = true;
-  snprintf(state->reason, sizeof state->reason, "%s", own->reason);
-  state->spooled_bytes = own->spooled_bytes;
-  state->spooled_values = own->spooled_values;
-  state->spool_lost_bytes = own->spool_lost_bytes;
-  state->spool_lost_samples = own->spool_lost_samples;
-  pthread_mutex_unlock(&store->mutex);
+  tt_store_state inner;
+  store->inner->state(store->inner, &inner);
+  tt_told_state_get(&store->state, state);
+  state->bytes = inner.bytes;
 }
 
 /* --- out of the spool --- */
@@ -226,7 +216,7 @@ static tt_status write_or_spool(spooled_store *store, const tt_store_batch *batc
     return spool_batch(store, batch, CATCHING_UP, error);
   const int64_t begun = tt_monotonic_us();
   if (is_behind(store) && begun < store->next_write) {
-    const tt_store_state before = store->state;
+    const tt_store_state before = store->state.now;
     return spool_batch(store, batch, before.reason, error);
   }
   tt_error trouble;
@@ -457,7 +447,7 @@ static void spooled_close(tt_store *base) {
   tt_spool_close(store->spool);
   tt_catalogue_free(store->catalogue);
   tt_store_batch_free(store->settings);
-  pthread_mutex_destroy(&store->mutex);
+  tt_told_state_clear(&store->state);
   free(store);
 }
 
@@ -492,7 +482,7 @@ tt_status tt_spool_around(const tt_store_backend *backend, const tt_store_option
                            .close = spooled_close};
   store->catalogue = tt_catalogue_new();
   store->settings = tt_store_batch_new();
-  pthread_mutex_init(&store->mutex, NULL);
+  tt_told_state_init(&store->state);
   tt_status status = open_both(store, backend, options, error);
   if (status != TT_OK) {
     spooled_close(&store->base);

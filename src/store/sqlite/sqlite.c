@@ -17,6 +17,7 @@
 #include "store/sqlite/packed_table.h"
 #include "store/sqlite/purge.h"
 #include "store/sqlite/seal.h"
+#include "store/told_state.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -89,8 +90,7 @@ typedef struct sqlite_store {
   tt_sqlite_pieces *pieces; /**< of the connection, for those two */
   tt_sqlite_purger *purger;
   tt_sqlite_sealer *sealer;
-  pthread_mutex_t mutex; /**< guards state */
-  tt_store_state state;
+  tt_told_state state;
   sqlite3 *asked; /**< another connection, opened when a message is looked for */
   tt_sqlite_finder finder;
   tt_store_loader loader;
@@ -219,13 +219,6 @@ static tt_status write_all(sqlite_store *store, const tt_store_batch *batch, boo
   return tt_sqlite_execute(store->db, store->path, "COMMIT", error);
 }
 
-static void set_state(sqlite_store *store, const char *trouble) {
-  pthread_mutex_lock(&store->mutex);
-  store->state.degraded = trouble;
-  snprintf(store->state.reason, sizeof store->state.reason, "%.255s", trouble ? trouble : "");
-  pthread_mutex_unlock(&store->mutex);
-}
-
 static int on_commit(void *data, sqlite3 *db, const char *name, int pages) {
   (void)db, (void)name;
   ((sqlite_store *)data)->log_pages = pages;
@@ -294,7 +287,7 @@ static tt_status write_batch(sqlite_store *store, const tt_store_batch *batch, b
   } else {
     tt_fail(error, status, "%s", trouble.text);
   }
-  set_state(store, status == TT_OK ? NULL : trouble.text);
+  tt_told_state_set(&store->state, status == TT_OK ? NULL : trouble.text);
   store->maker.wrote += tt_monotonic_us() - begun;
   return status;
 }
@@ -366,9 +359,7 @@ static bool sqlite_tend(tt_store *base) {
 
 static void sqlite_state(tt_store *base, tt_store_state *state) {
   sqlite_store *store = (sqlite_store *)base;
-  pthread_mutex_lock(&store->mutex);
-  *state = store->state;
-  pthread_mutex_unlock(&store->mutex);
+  tt_told_state_get(&store->state, state);
   struct stat file;
   const char *name = sqlite3_db_filename(store->db, "main");
   if (!stat(name, &file)) state->bytes = (uint64_t)file.st_size;
@@ -443,7 +434,7 @@ static void sqlite_close(tt_store *base) {
   for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
   sqlite3_close(store->db);
   tt_lock_release(&store->lock);
-  pthread_mutex_destroy(&store->mutex);
+  tt_told_state_clear(&store->state);
   free(store->path);
   free(store);
 }
@@ -517,7 +508,7 @@ static tt_status sqlite_open(const tt_store_options *options, tt_store **out, tt
                            .open_reader = sqlite_reader_of};
   store->path = strdup(options->url + strlen(SCHEME));
   store->lock = TT_LOCK_NONE;
-  pthread_mutex_init(&store->mutex, NULL);
+  tt_told_state_init(&store->state);
   tt_status status =
       store->path ? open_file(store, error) : tt_fail(error, TT_NOMEM, "out of memory");
   if (status == TT_FAILED && tt_sqlite_found_no_room(store->db)) status = TT_FULL;
