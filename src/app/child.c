@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LOOK_EVERY_MS 100
@@ -147,8 +147,7 @@ tt_status tt_child_run(const char *const *words, double seconds, bool (*stop)(vo
     tt_child_end(&child);
     return status;
   }
-  while (waitpid(child.process, &how, 0) < 0 && errno == EINTR) {
-  }
+  tt_process_reap(child.process, 0, &how);
   close(child.said);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return TT_OK;
   return tt_fail(error, TT_FAILED, "%s", *said ? last_line(said) : "it was ended");
@@ -176,8 +175,7 @@ tt_status tt_child_listen(const char *const *words, void (*told)(void *context, 
     tt_child_end(&child);
     return tt_fail(error, TT_CLOSED, "the program ends");
   }
-  while (waitpid(child.process, NULL, 0) < 0 && errno == EINTR) {
-  }
+  tt_process_reap(child.process, 0, NULL);
   close(child.said);
   return TT_OK;
 }
@@ -187,7 +185,7 @@ bool tt_child_lives(tt_child *child) {
   struct pollfd wait = {.fd = child->said, .events = POLLIN};
   while (child->process && poll(&wait, 1, 0) > 0)
     if (!hear(child, words, sizeof words)) break;
-  if (!child->process || waitpid(child->process, NULL, WNOHANG) == 0) return child->process;
+  if (!child->process || tt_process_reap(child->process, WNOHANG, NULL) == 0) return child->process;
   close(child->said);
   *child = (tt_child){0}; /* its number may be another's by now */
   return false;
@@ -197,13 +195,13 @@ void tt_child_end(tt_child *child) {
   if (!child->process) return;
   kill(-child->process, SIGTERM);
   int waited = 0;
-  while (waited < END_MS && waitpid(child->process, NULL, WNOHANG) == 0) {
+  while (waited < END_MS && tt_process_reap(child->process, WNOHANG, NULL) == 0) {
     usleep(10000);
     waited += 10;
   }
   if (waited >= END_MS) {
     kill(-child->process, SIGKILL);
-    waitpid(child->process, NULL, 0);
+    tt_process_reap(child->process, 0, NULL);
   }
   close(child->said);
   *child = (tt_child){0};

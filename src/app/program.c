@@ -4,6 +4,7 @@
 #include "app/run_program.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/process.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -190,10 +190,7 @@ static bool open_files(tt_program *program, int *socket, int *output) {
   return *socket >= 0 && *output >= 0;
 }
 
-static void reap(const tt_program *program) {
-  while (waitpid(program->keeper, NULL, 0) < 0 && errno == EINTR) {
-  }
-}
+static void reap(const tt_program *program) { tt_process_reap(program->keeper, 0, NULL); }
 
 static tt_status start(tt_program *program, tt_error *error) {
   char helper[PATH_MAX];

@@ -1,5 +1,7 @@
 #include "app/sweep/call.h"
 
+#include "base/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* The environment but for some variables; free() it. */
@@ -49,10 +50,8 @@ tt_status tt_call_start(const char *const *words, const char *without, tt_call *
 
 static bool reap(tt_call *call, int options) {
   int status;
-  pid_t ended;
   if (!call->process) return true;
-  while ((ended = waitpid(call->process, &status, options)) < 0 && errno == EINTR) {
-  }
+  const pid_t ended = tt_process_reap(call->process, options, &status);
   if (ended == 0) return false;
   call->process = 0;
   call->exit = ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;

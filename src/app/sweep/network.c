@@ -1,5 +1,7 @@
 #include "app/sweep/network.h"
 
+#include "base/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -9,7 +11,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool write_text(const char *path, const char *text) {
@@ -60,8 +61,7 @@ tt_status tt_network_try(tt_error *error) {
   pid_t child = fork();
   if (child == 0) _exit(enter());
   if (child < 0) return refuse(errno, error);
-  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
-  }
+  tt_process_reap(child, 0, &how);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return TT_OK;
   return refuse(WIFEXITED(how) ? WEXITSTATUS(how) : EPERM, error);
 }

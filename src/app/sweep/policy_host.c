@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "scene/data.h"
 
 #include <errno.h>
@@ -166,7 +167,7 @@ static tt_status await_import(tt_policy_host *host, const tt_sweep_plan *plan, t
   hear_output(host);
   if (size == 1 && *answer == 'R') return TT_OK;
   if (size <= 1) { /* its output ends, once it has */
-    waitpid(host->process, NULL, 0);
+    tt_process_reap(host->process, 0, NULL);
     host->process = 0;
     hear_output(host);
     return say_why(host, plan, error);
@@ -214,8 +215,7 @@ void tt_policy_host_stop(tt_policy_host *host) {
     let_end(host);
     kill(-host->process, SIGKILL);
     kill(host->process, SIGKILL);
-    while (waitpid(host->process, NULL, 0) < 0 && errno == EINTR) {
-    }
+    tt_process_reap(host->process, 0, NULL);
   }
   const int files[] = {host->control, host->output, host->run};
   for (int i = 0; i < 3; i++)

@@ -9,6 +9,7 @@
 #include "app/sweep/worker.h"
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -257,8 +258,7 @@ static void drop_log(pool *of, const order *one) {
 
 static int forget_process(worker *of) {
   int end = 0;
-  while (waitpid(of->process.process, &end, 0) < 0 && errno == EINTR) {
-  }
+  tt_process_reap(of->process.process, 0, &end);
   close(of->process.orders);
   close(of->process.answers);
   of->process.process = 0;

@@ -1,6 +1,7 @@
 #include "app/sweep/web_process.h"
 
 #include "app/sweep/web.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What it says of itself, once; short enough for a pipe to take it whole. */
@@ -73,7 +73,6 @@ tt_status tt_sweep_web_process_start(const char *address, tt_sweep_web_process *
 void tt_sweep_web_process_stop(tt_sweep_web_process *web) {
   if (!web->process) return;
   kill(web->process, SIGTERM);
-  while (waitpid(web->process, NULL, 0) < 0 && errno == EINTR) {
-  }
+  tt_process_reap(web->process, 0, NULL);
   web->process = 0;
 }

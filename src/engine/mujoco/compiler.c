@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -224,11 +224,9 @@ static bool wait_for_end(compilation *c) {
 /* How it ended: the signal, 0 for none, or −1: not known, since somebody else was told. */
 static int reap(const compilation *c, bool ended) {
   int how = 0;
-  pid_t reaped;
   if (!ended && c->process >= 0) pidfd_send_signal(c->process, SIGKILL, NULL, 0);
   if (!ended && c->process < 0) kill(c->child, SIGKILL);
-  while ((reaped = waitpid(c->child, &how, 0)) < 0 && errno == EINTR) {
-  }
+  const pid_t reaped = tt_process_reap(c->child, 0, &how);
   if (reaped != c->child) return -1;
   return WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 }
