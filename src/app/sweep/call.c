@@ -21,14 +21,24 @@ static char **environment_without(const char *prefix) {
   return left;
 }
 
+/* What this process did with its signals is none of the program's: a script whose pipe is closed ends by SIGPIPE. */
 static int spawn(const char *const *words, char **environment, tt_call *call) {
   posix_spawn_file_actions_t actions;
+  posix_spawnattr_t how;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_init(&how);
+  posix_spawnattr_setsigmask(&how, &none);
+  posix_spawnattr_setsigdefault(&how, &all);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, call->out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, call->err, STDERR_FILENO);
   int failed =
-      posix_spawnp(&call->process, words[0], &actions, NULL, (char *const *)words, environment);
+      posix_spawnp(&call->process, words[0], &actions, &how, (char *const *)words, environment);
+  posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&actions);
   return failed;
 }
