@@ -52,6 +52,17 @@ axes:
   - {name: nothing, value: [0, 1, 2]}
 """
 
+# The faster it is told to turn, the further it has come.
+TURN = """
+scene: gripper
+duration: 0.2 s
+controller: {lua: turn.lua}
+axes:
+  - {name: speed, value: [0.1, 0.4]}
+metrics:
+  - {name: turned, signal: base.position, measure: final}
+"""
+
 
 def on_a_small_disk(*arguments):
     """As tether(); a file may not grow beyond some size, and writing answers EFBIG."""
@@ -153,6 +164,33 @@ class Sweep(unittest.TestCase):
         self.assertEqual(tether("sweep", plan, "--collect")[0], 0)
         best = max((row for row in rows(self.path("kept.sqlite")) if row["status"] == "ok"), key=lambda row: row["base"])
         self.assertEqual([log.stem for log in logs.iterdir()], [best["id"]])
+
+    def test_logs_that_are_wanted_late_are_told_with_the_remedy(self):
+        plan, logs = self.path("spring.yaml", SPRING), self.path("late")
+        failed = next(row["id"] for row in sweep(plan, self.path("spring.sqlite")) if row["status"] != "ok")
+        wanted = "--set", f"keep={{failures: on, folder: {logs}}}"
+        status, said, warned = tether("sweep", plan, "--json", *wanted)
+        self.assertIn(f"1 of the logs that it asks for are not in {logs}", warned)
+        self.assertIn(f"--only ID --record {logs}/ID.wpilog, the first ID is {failed}", warned)
+        self.assertEqual((status, json.loads(said)["logs_missing"]), (0, 1))
+        tether("sweep", plan, "--only", failed, "--record", logs / f"{failed}.wpilog")
+        status, said, warned = tether("sweep", plan, "--json", *wanted)
+        self.assertEqual((status, json.loads(said)["logs_missing"], warned), (0, 0, ""))
+
+    def test_a_row_without_a_log_takes_no_place_among_the_best(self):
+        self.path("turn.lua", "function control(read, write) write('base.velocity', read('speed')) end")
+        plan, table, logs = self.path("turn.yaml", TURN), self.path("turn.sqlite"), self.path("turn-logs")
+        sweep(plan, table)
+        grown = "--extend", "--set", "axes.speed.value=[0.1, 0.2, 0.3, 0.4]", "--set", "keep={best: 2, metric: turned, order: greatest}"
+        status, _, warned = tether("sweep", plan, *grown, "--quiet")
+        id_of = {row["speed"]: row["id"] for row in rows(table)}
+        self.assertEqual(status, 0, warned)
+        self.assertIn(f"1 of the logs that it asks for are not in {logs}", warned)
+        self.assertIn(id_of[0.4], warned)
+        self.assertEqual({log.stem for log in logs.iterdir()}, {id_of[0.2], id_of[0.3]})
+        tether("sweep", plan, *grown[1:3], "--only", id_of[0.4], "--record", logs / f"{id_of[0.4]}.wpilog")
+        self.assertEqual(tether("sweep", plan, *grown, "--quiet"), (0, "", ""))
+        self.assertEqual({log.stem for log in logs.iterdir()}, {id_of[0.3], id_of[0.4]})
 
     def test_rows_that_the_disk_refuses_are_not_counted(self):
         plan, table = self.path("many.yaml", LONG.replace("100000 s", "20 ms") + "repeat: 2000\n"), self.path("many.sqlite")

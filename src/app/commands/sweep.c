@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +218,20 @@ static tt_status report_earlier(const sweep_job *job, tt_sweep_report *report, t
   return tt_sweep_results_each(job->results, on_earlier, report, error);
 }
 
+/* Nobody makes a run again whose row is there, so that its log stays away until somebody asks for it. */
+static tt_status find_missing_logs(const sweep_job *job, tt_sweep_report *report, tt_error *error) {
+  tt_sweep_missing_logs missing;
+  const char *folder = job->plan->keep.folder;
+  TT_TRY(tt_sweep_kept_missing(job->plan, job->results, &missing, error));
+  report->logs_missing = missing.count;
+  if (missing.count > 0)
+    tt_log_warning("keep: %" PRIu64
+                   " of the logs that it asks for are not in %s: a run that has a row is not made "
+                   "again; make each with --only ID --record %s/ID.wpilog, the first ID is %s",
+                   missing.count, folder, folder, missing.first);
+  return TT_OK;
+}
+
 static tt_status make_table(sweep_job *job, const char *output, const char *folder,
                             tt_error *error) {
   const tt_sweep_results_options options = {.output = job->output, .extend = job->extend};
@@ -233,6 +248,7 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
   const bool whole = tt_sweep_results_count(job->results) == runs;
   if (status == TT_OK && whole && (job->collect || job->on_slurm))
     status = tt_sweep_kept_settle(job->plan, job->results, error);
+  if (status == TT_OK && whole) status = find_missing_logs(job, &report, error);
   if (status == TT_OK && whole && job->csv)
     status = tt_sweep_results_csv(job->results, job->csv, error);
   /* What was added behind the last commit is lost where it could not go on. */

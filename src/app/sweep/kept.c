@@ -36,6 +36,10 @@ struct tt_sweep_kept {
 
 static bool ranks(const tt_sweep_plan *plan) { return plan->keep.best + plan->keep.worst > 0; }
 
+static bool keeps(const tt_sweep_plan *plan) {
+  return plan->keep.all || plan->keep.failures || ranks(plan);
+}
+
 static bool is_before(const place *a, const place *b) {
   return a->value != b->value ? a->value > b->value : a->number < b->number;
 }
@@ -71,11 +75,15 @@ static bool is_failure(const tt_sweep_row *row) {
          (row->success.kind == TT_SWEEP_NUMBER && row->success.number == 0);
 }
 
+/* Whatever its rank. */
+static bool stays_anyway(const tt_sweep_keep *keep, bool fails) {
+  return keep->all || (keep->failures && fails);
+}
+
 /* Unless it stays for another reason. */
 static void let_go(const tt_sweep_kept *kept, const place *one) {
   char path[PATH_MAX];
-  const tt_sweep_keep *keep = &kept->plan->keep;
-  if (keep->all || (keep->failures && one->fails) || is_in(&kept->best, one->id) ||
+  if (stays_anyway(&kept->plan->keep, one->fails) || is_in(&kept->best, one->id) ||
       is_in(&kept->worst, one->id))
     return;
   path_of(kept, one->id, path, sizeof path);
@@ -94,7 +102,13 @@ static bool place_of(const tt_sweep_kept *kept, const tt_sweep_row *row, place *
   return true;
 }
 
-/* Takes part in the rankings; what that pushes out goes. */
+static bool is_kept(const tt_sweep_kept *kept, const char *id) {
+  char path[PATH_MAX];
+  path_of(kept, id, path, sizeof path);
+  return access(path, F_OK) == 0;
+}
+
+/* Its log takes part in the rankings; what that pushes out goes. */
 static void place_row(tt_sweep_kept *kept, const tt_sweep_row *row) {
   place one, out;
   if (!place_of(kept, row, &one)) return;
@@ -108,9 +122,8 @@ static bool would_rank(const ranking *in, const place *one) {
 }
 
 bool tt_sweep_kept_wants(const tt_sweep_kept *kept, const tt_sweep_row *row) {
-  const tt_sweep_keep *keep = &kept->plan->keep;
   place one;
-  if (keep->all || (keep->failures && is_failure(row))) return true;
+  if (stays_anyway(&kept->plan->keep, is_failure(row))) return true;
   if (!place_of(kept, row, &one)) return false;
   if (would_rank(&kept->best, &one)) return true;
   one.value = -one.value;
@@ -118,8 +131,7 @@ bool tt_sweep_kept_wants(const tt_sweep_kept *kept, const tt_sweep_row *row) {
 }
 
 static bool stays(const tt_sweep_kept *kept, const tt_sweep_row *row) {
-  const tt_sweep_keep *keep = &kept->plan->keep;
-  return keep->all || (keep->failures && is_failure(row)) || is_in(&kept->best, row->run.id) ||
+  return stays_anyway(&kept->plan->keep, is_failure(row)) || is_in(&kept->best, row->run.id) ||
          is_in(&kept->worst, row->run.id);
 }
 
@@ -127,7 +139,7 @@ tt_status tt_sweep_kept_take(tt_sweep_kept *kept, const tt_sweep_row *row, const
                              tt_error *error) {
   char path[PATH_MAX];
   if (!kept) return TT_OK;
-  place_row(kept, row);
+  if (log || is_kept(kept, row->run.id)) place_row(kept, row);
   path_of(kept, row->run.id, path, sizeof path);
   if (!stays(kept, row)) {
     if (log) unlink(log);
@@ -162,7 +174,8 @@ static void empty(const char *path) {
 
 static tt_status place_earlier(void *context, const tt_sweep_row *row, tt_error *error) {
   (void)error;
-  place_row(context, row);
+  /* A row whose log nobody kept, as `keep` said less then, takes no place from one that is to come. */
+  if (is_kept(context, row->run.id)) place_row(context, row);
   return TT_OK;
 }
 
@@ -197,9 +210,8 @@ static tt_status open_kept(tt_sweep_kept *kept, tt_sweep_results *results, uint6
 
 tt_status tt_sweep_kept_open(const tt_sweep_plan *plan, tt_sweep_results *results, uint64_t first,
                              tt_sweep_kept **kept, tt_error *error) {
-  const tt_sweep_keep *keep = &plan->keep;
   *kept = NULL;
-  if (!keep->all && !keep->failures && !ranks(plan)) return TT_OK;
+  if (!keeps(plan)) return TT_OK;
   tt_sweep_kept *made = calloc(1, sizeof *made);
   if (!made) return tt_fail(error, TT_NOMEM, "out of memory");
   made->plan = plan;
@@ -209,6 +221,11 @@ tt_status tt_sweep_kept_open(const tt_sweep_plan *plan, tt_sweep_results *result
   else
     tt_sweep_kept_close(made);
   return status;
+}
+
+static void free_rankings(tt_sweep_kept *kept) {
+  free(kept->best.places);
+  free(kept->worst.places);
 }
 
 static tt_status drop_others(void *context, const tt_sweep_row *row, tt_error *error) {
@@ -221,8 +238,59 @@ tt_status tt_sweep_kept_settle(const tt_sweep_plan *plan, tt_sweep_results *resu
   if (!ranks(plan)) return TT_OK;
   tt_status status = make_rankings(&kept, error);
   if (status == TT_OK) status = tt_sweep_results_each(results, drop_others, &kept, error);
-  free(kept.best.places);
-  free(kept.worst.places);
+  free_rankings(&kept);
+  return status;
+}
+
+/* ---- what is not there ---- */
+
+typedef struct search {
+  tt_sweep_kept kept; /* its rankings are of all rows, with a log or without */
+  tt_sweep_missing_logs *missing;
+  uint64_t first; /* the lowest number among them */
+} search;
+
+static void look_for(search *of, uint64_t number, const char *id) {
+  if (is_kept(&of->kept, id)) return;
+  if (of->missing->count++ > 0 && number > of->first) return;
+  of->first = number;
+  memcpy(of->missing->first, id, sizeof of->missing->first);
+}
+
+static tt_status look_for_row(void *context, const tt_sweep_row *row, tt_error *error) {
+  search *of = context;
+  place one, out;
+  (void)error;
+  if (stays_anyway(&of->kept.plan->keep, is_failure(row)))
+    look_for(of, row->run.number, row->run.id);
+  if (!place_of(&of->kept, row, &one)) return TT_OK;
+  rank(&of->kept.best, &one, &out);
+  one.value = -one.value;
+  rank(&of->kept.worst, &one, &out);
+  return TT_OK;
+}
+
+static void look_for_ranked(search *of, const ranking *in, const ranking *before) {
+  for (int i = 0; i < in->count; i++) {
+    const place *one = &in->places[i];
+    if (stays_anyway(&of->kept.plan->keep, one->fails) || (before && is_in(before, one->id)))
+      continue;
+    look_for(of, one->number, one->id);
+  }
+}
+
+tt_status tt_sweep_kept_missing(const tt_sweep_plan *plan, tt_sweep_results *results,
+                                tt_sweep_missing_logs *missing, tt_error *error) {
+  search of = {.kept = {.plan = plan}, .missing = missing};
+  *missing = (tt_sweep_missing_logs){.count = 0};
+  if (!keeps(plan)) return TT_OK;
+  tt_status status = make_rankings(&of.kept, error);
+  if (status == TT_OK) status = tt_sweep_results_each(results, look_for_row, &of, error);
+  if (status == TT_OK) {
+    look_for_ranked(&of, &of.kept.best, NULL);
+    look_for_ranked(&of, &of.kept.worst, &of.kept.best);
+  }
+  free_rankings(&of.kept);
   return status;
 }
 
@@ -232,8 +300,7 @@ void tt_sweep_kept_close(tt_sweep_kept *kept) {
     empty(kept->making);
     rmdir(kept->making);
   }
-  free(kept->best.places);
-  free(kept->worst.places);
+  free_rankings(kept);
   free(kept);
 }
 

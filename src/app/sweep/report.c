@@ -84,7 +84,7 @@ static void say_end(const tt_sweep_report *report, bool finished) {
   char time[40];
   tt_print(stderr,
            "%" PRIu64 " of %" PRIu64 " rows in %s, %" PRIu64 " new in %s, %" PRIu64
-           " of them failed%s\n",
+           " of the new failed%s\n",
            report->done, report->runs, report->output, report->done - report->before,
            tt_sweep_time_text(seconds(report), time, sizeof time), report->failed,
            finished ? "" : "; the same command goes on");
@@ -110,6 +110,7 @@ static void say_json(const tt_sweep_report *report, bool last, bool finished) {
   }
   if (last) {
     tt_json_add_bool(made, "finished", finished);
+    tt_json_add_uint(made, "logs_missing", report->logs_missing);
     tt_json_add_text(made, "output", report->output);
   }
   tt_print(stdout, "%s\n", json_object_to_json_string_ext(made, JSON_C_TO_STRING_PLAIN));

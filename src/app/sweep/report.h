@@ -16,10 +16,11 @@ typedef struct tt_sweep_report {
   const tt_sweep_plan *plan;
   tt_sweep_report_kind kind;
   const char *output;
-  uint64_t runs;   /**< of the plan, or of the part that is made here */
-  uint64_t before; /**< that were there at the start */
-  uint64_t done;   /**< with those before */
-  uint64_t failed; /**< of those since then: not ok */
+  uint64_t runs;         /**< of the plan, or of the part that is made here */
+  uint64_t before;       /**< that were there at the start */
+  uint64_t done;         /**< with those before */
+  uint64_t failed;       /**< of those since then: not ok */
+  uint64_t logs_missing; /**< that the plan keeps; of a whole table */
   bool any_best;
   double best; /**< of the plan's keep.metric */
   char best_id[33];
