@@ -191,19 +191,27 @@ void tt_control_free(tt_control *control) {
   free(control);
 }
 
+/* The file once more, with a fresh environment: what an earlier run kept takes no room from this one. */
+static tt_status run_file(tt_control *control, uint64_t seed, tt_error *error) {
+  control->noise = tt_noise_of(seed, TT_NO_ROBOT, FUNCTION);
+  const tt_lua_chance chance = {control->noise, 0};
+  tt_lua_sandbox_set_weight(control->sandbox, control->file_weight);
+  TT_TRY(tt_lua_sandbox_run(control->sandbox, NULL, NULL, forget, NULL, error));
+  tt_lua_sandbox_collect(control->sandbox);
+  return tt_lua_sandbox_run(control->sandbox, NULL, &chance, begin, control, error);
+}
+
+tt_status tt_control_check(tt_control *control, tt_error *error) {
+  return run_file(control, 0, error);
+}
+
 tt_status tt_control_begin(tt_control *control, tt_sim *sim, const tt_control_parameter *parameters,
                            int count, uint64_t seed, tt_error *error) {
   TT_TRY(tt_control_port_begin(&control->port, sim, parameters, count, error));
   memset(control->names, 0, sizeof control->names);
   control->name_count = 0;
   control->ticks = 0;
-  control->noise = tt_noise_of(seed, TT_NO_ROBOT, FUNCTION);
-  const tt_lua_chance chance = {control->noise, 0};
-  tt_lua_sandbox_set_weight(control->sandbox, control->file_weight);
-  /* What an earlier run kept takes no room from this one. */
-  TT_TRY(tt_lua_sandbox_run(control->sandbox, NULL, NULL, forget, NULL, error));
-  tt_lua_sandbox_collect(control->sandbox);
-  return tt_lua_sandbox_run(control->sandbox, NULL, &chance, begin, control, error);
+  return run_file(control, seed, error);
 }
 
 tt_status tt_control_tick(tt_control *control, tt_error *error) {

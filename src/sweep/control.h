@@ -17,6 +17,8 @@ typedef struct tt_control tt_control;
 /** Compiles the file. TT_INVALID: file, line and what. */
 tt_status tt_control_new(const char *path, tt_control **control, tt_error *error);
 void tt_control_free(tt_control *control);
+/** Without a simulation, whether a run could begin: the file is run, and defines control(). TT_FAILED, TT_FULL: file and what. */
+tt_status tt_control_check(tt_control *control, tt_error *error);
 /** A run begins: fresh globals. `parameters` [count] and `sim` outlive the run. TT_INVALID: a parameter is named like a signal;
  *  TT_FAILED: the file failed. */
 tt_status tt_control_begin(tt_control *control, tt_sim *sim, const tt_control_parameter *parameters,

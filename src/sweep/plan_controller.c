@@ -90,7 +90,10 @@ static tt_status check_lua(tt_plan_store *store, const char *where, const char *
   TT_TRY(tt_plan_path(store, name, path));
   TT_TRY(tt_plan_check_file(store, *path, place));
   tt_status status = tt_control_new(*path, &control, &reason);
-  if (status == TT_OK) tt_control_free(control);
+  if (status == TT_OK) {
+    if (tt_control_check(control, &reason) != TT_OK) status = TT_INVALID;
+    tt_control_free(control);
+  }
   return status == TT_OK ? TT_OK : tt_fail(store->error, status, "%s: %s", place, reason.text);
 }
 

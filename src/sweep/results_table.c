@@ -112,13 +112,18 @@ static void put_plan(tt_bytes *text, const tt_sweep_results *results) {
   put_key(text, "columns_identity", plan->columns_identity);
 }
 
+/** All that a new table has, and the end of the transaction. */
+static void put_all(tt_bytes *text, const tt_sweep_results *results, const tt_results_sql *sql) {
+  put_columns(text, sql, &results->columns);
+  put_plan(text, results);
+  tt_results_put(text, "COMMIT");
+}
+
 static tt_status make(const tt_sweep_results *results, const tt_results_sql *sql, tt_bytes *text,
                       tt_error *error) {
   tt_results_put(text, sql->begin);
   tt_results_put(text, ";");
-  put_columns(text, sql, &results->columns);
-  put_plan(text, results);
-  tt_results_put(text, "COMMIT");
+  put_all(text, results, sql);
   return run(sql, text, error);
 }
 
@@ -155,6 +160,11 @@ static tt_status read_said(const tt_results_sql *sql, said *is, tt_error *error)
   if (status == TT_OK && is->format > 0) return TT_OK;
   return tt_fail(error, TT_INVALID, "%s: is no table of a sweep%s%s; give another --output",
                  sql->name, status == TT_OK ? "" : ": ", status == TT_OK ? "" : why.text);
+}
+
+static bool is_of_another(const tt_sweep_plan *plan, const said *is) {
+  return strcmp(is->runs_identity, plan->runs_identity) != 0 ||
+         strcmp(is->columns_identity, plan->columns_identity) != 0;
 }
 
 /** Whether the rows are those of the plan. */
@@ -288,14 +298,29 @@ static tt_status on_number(void *context, const char *const *values, tt_error *e
   return tt_results_mark(context, strtoull(values[0] ? values[0] : "", NULL, 10), error);
 }
 
+/** A table without a row stands for no run yet: whatever plan it was made for, it becomes that of this one. */
+static tt_status make_anew(const tt_sweep_results *results, const tt_results_sql *sql,
+                           tt_bytes *text, tt_error *error) {
+  tt_error ignored;
+  tt_results_put(text, sql->begin);
+  tt_results_put(text, ";DROP TABLE run;DROP TABLE run_column;DROP TABLE sweep;");
+  put_all(text, results, sql);
+  tt_status status = run(sql, text, error);
+  if (status != TT_OK) sql->run(sql->self, "ROLLBACK", NULL, NULL, &ignored);
+  return status;
+}
+
 static tt_status open_table(tt_sweep_results *results, const tt_results_sql *sql, tt_bytes *text,
                             tt_error *error) {
-  int tables = 0;
+  int tables = 0, rows = 0;
   bool changed;
   said is = {0};
   TT_TRY(sql->run(sql->self, sql->is_there, on_count, &tables, error));
   if (!tables) return make(results, sql, text, error);
   TT_TRY(read_said(sql, &is, error));
+  TT_TRY(sql->run(sql->self, "SELECT count(*) FROM (SELECT 1 FROM run LIMIT 1) AS any_row",
+                  on_count, &rows, error));
+  if (!rows && is_of_another(results->plan, &is)) return make_anew(results, sql, text, error);
   TT_TRY(compare(results, sql, &is, &changed, error));
   if (changed) TT_TRY(extend(results, sql, text, error));
   TT_TRY(

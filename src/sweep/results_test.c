@@ -221,9 +221,12 @@ static void test_other_columns_are_another_table(void **state) {
   tt_sweep_plan *plan = testing_plan(testing_folder(), 3, 2, NULL);
   char path[4096];
   snprintf(path, sizeof path, "%s", path_of("f.sqlite"));
-  testing_finish(testing_open(plan, path, NULL));
   tt_sweep_plan changed = *plan;
   strcpy(changed.columns_identity, "00000000000000000000000000000000");
+  testing_finish(testing_open(&changed, path, NULL));
+  tt_sweep_results *results = testing_open(plan, path, NULL); /* without a row it is anybody's */
+  testing_add(plan, results, 0, 1, "here");
+  testing_finish(results);
   const tt_sweep_results_options options = {.output = path, .extend = true};
   assert_refused(&changed, &options, TT_INVALID, "axes, metrics or success");
   tt_sweep_plan_free(plan);

@@ -107,19 +107,39 @@ class Controllers(unittest.TestCase):
         self.file("arm.py", PYTHON)
         self.file("bad.lua", "function control(\n")
         self.file("idle.py", "async def waits(read, write):\n    pass\n\ndef gives(read, write):\n    yield\n")
+        self.file("misnamed.lua", "function contrl(read, write)\nend\n")
+        self.file("fails.lua", "local x = nothing.there\nfunction control(read, write)\nend\n")
+        self.file("broken.py", "def control(read, write:\n")
         axis = ARM.replace("name: gain", "name: base.position")
         for text, told in ((ARM % "lua: bad.lua", "bad.lua:2: "), (ARM % "lua: none.lua", "none.lua"),
+                           (ARM % "lua: misnamed.lua", "misnamed.lua: it defines no function control(read, write)"),
+                           (ARM % "lua: fails.lua", "fails.lua:1: "), (ARM % 'policy: "broken:control"', "broken.py:1: "),
                            (ARM % 'policy: "arm:contrl"', "arm has no function contrl(read, write)"),
                            (ARM % 'policy: "idle:waits"', "waits is a generator or a coroutine: a call would do nothing"),
                            (ARM % 'policy: "idle:gives"', "gives is a generator or a coroutine: a call would do nothing"),
                            (ARM % 'policy: "nowhere:control"', "No module named 'nowhere'"), (axis % "lua: arm.lua", "base.position")):
             with self.subTest(told):
-                table = self.folder / "bad.sqlite"
-                status, _, said = tether("sweep", self.file("bad.yaml", text), "--output", table, "--quiet")
+                table, plan = self.folder / "bad.sqlite", self.file("bad.yaml", text)
+                for command in ("check", plan), ("sweep", plan, "--output", table):
+                    status, shown, said = tether(*command)
+                    self.assertEqual((status, shown), (1, ""), said)
+                    self.assertIn(told, said)
+                    self.assertIn("bad.yaml", said)
+                    self.assertNotIn("goes on", said)
                 table.unlink(missing_ok=True)
-                self.assertEqual(status, 1, said)
-                self.assertIn(told, said)
-                self.assertIn("bad.yaml", said)
+
+    def test_a_table_without_a_row_is_anybodys(self):
+        plan, table = self.folder / "arm.yaml", self.folder / "arm.sqlite"
+        self.file("arm.py", PYTHON)
+        self.file("arm.yaml", ARM % 'policy: "arm:contrl"')
+        self.assertEqual(tether("sweep", plan)[0], 1)
+        self.file("arm.yaml", ARM % 'policy: "arm:control"')
+        self.assertIn("none: there is no such folder", tether("sweep", plan, "--collect", "--shards", self.folder / "none")[2])
+        self.assertEqual(rows(table), [])
+        self.file("arm.yaml", (ARM % 'policy: "arm:control"').replace("repeat: 2", "repeat: 1").replace("name: base", "name: base_end"))
+        self.assertEqual({"base_end" in row for row in sweep(plan, table)}, {True})
+        self.file("arm.yaml", ARM % 'policy: "arm:control"')
+        self.assertIn("is of another plan", tether("sweep", plan)[2])  # now it has rows
 
     def test_ready_plans_by_name(self):
         for name, (settings, count) in READY.items():

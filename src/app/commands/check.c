@@ -373,6 +373,7 @@ static tt_status check_plan(const tt_scene_options *options, bool settings, tt_e
   TT_TRY(tt_sweep_plan_load(&tt_program_guests, options->scene, options->settings,
                             options->setting_count, &plan, error));
   tt_status status = tt_sweep_maker_check(plan, 1, error);
+  if (status == TT_OK) status = tt_sweep_maker_try(plan, error);
   if (status == TT_OK) tt_sweep_plan_show(plan, stdout);
   tt_sweep_plan_free(plan);
   return status;

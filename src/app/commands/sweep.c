@@ -238,6 +238,8 @@ static tt_status make_table(sweep_job *job, const char *output, const char *fold
   const uint64_t runs = tt_sweep_plan_runs(job->plan);
   TT_TRY(tt_sweep_results_open(job->plan, &options, &job->results, error));
   if (job->csv) TT_TRY(tt_sweep_results_check_csv(job->results, job->csv, error));
+  if (!job->collect && !job->on_slurm && tt_sweep_results_count(job->results) < runs)
+    TT_TRY(tt_sweep_maker_try(job->plan, error));
   tt_sweep_web_note(output);
   tt_sweep_report report =
       tt_sweep_report_start(job->plan, job->report, tt_sweep_results_name(job->results), runs,

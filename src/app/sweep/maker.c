@@ -92,6 +92,15 @@ tt_status tt_sweep_maker_new(const tt_sweep_plan *plan, tt_sweep_maker **maker, 
   return status;
 }
 
+tt_status tt_sweep_maker_try(const tt_sweep_plan *plan, tt_error *error) {
+  tt_sweep_maker *maker;
+  /* The others have been looked at when the plan was loaded, or by tt_sweep_maker_check(). */
+  if (plan->controller.kind != TT_SWEEP_POLICY) return TT_OK;
+  TT_TRY(tt_sweep_maker_new(plan, &maker, error));
+  tt_sweep_maker_free(maker);
+  return TT_OK;
+}
+
 void tt_sweep_maker_set_timeout(tt_sweep_maker *maker, double timeout) { maker->timeout = timeout; }
 
 void tt_sweep_maker_free(tt_sweep_maker *maker) {

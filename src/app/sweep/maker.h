@@ -12,6 +12,9 @@ typedef struct tt_sweep_maker tt_sweep_maker;
 
 /** What is wrong with a plan that loading it could not tell, where `jobs` processes make its runs. TT_INVALID. */
 tt_status tt_sweep_maker_check(const tt_sweep_plan *plan, int jobs, tt_error *error);
+/** Whether its controller can be had on this machine, as a run would: a policy's module is imported, which may take seconds. TT_INVALID,
+ *  TT_FAILED. */
+tt_status tt_sweep_maker_try(const tt_sweep_plan *plan, tt_error *error);
 /** Makes nothing yet; the plan outlives it. */
 tt_status tt_sweep_maker_new(const tt_sweep_plan *plan, tt_sweep_maker **maker, tt_error *error);
 void tt_sweep_maker_free(tt_sweep_maker *maker);
