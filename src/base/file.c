@@ -161,3 +161,8 @@ bool tt_file_has_moved(const char *path, const tt_file_mark *mark) {
   tt_file_mark now = tt_file_note(path);
   return now.inode != mark->inode || now.device != mark->device;
 }
+
+bool tt_file_is_same(const char *one, const char *other) {
+  const tt_file_mark a = tt_file_note(one), b = tt_file_note(other);
+  return a.inode != 0 && a.inode == b.inode && a.device == b.device;
+}

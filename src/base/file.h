@@ -70,4 +70,7 @@ tt_file_mark tt_file_note(const char *path);
  *  program. False where none was noted. */
 bool tt_file_has_moved(const char *path, const tt_file_mark *mark);
 
+/** Whether two names stand for one file that is there. */
+bool tt_file_is_same(const char *one, const char *other);
+
 #endif

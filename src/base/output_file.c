@@ -54,6 +54,26 @@ tt_status tt_output_file_open(const char *path, tt_output_file *to, tt_error *er
   return to->stream ? TT_OK : refuse(path, error);
 }
 
+/* Of the folder that the file is to stand in. */
+static bool can_make(const char *path) {
+  char folder[PATH_MAX];
+  const char *slash = strrchr(path, '/');
+  const int size = slash == path ? 1 : slash ? (int)(slash - path) : 1;
+  if (size >= (int)sizeof folder) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  snprintf(folder, sizeof folder, "%.*s", size, slash ? path : ".");
+  return access(folder, W_OK | X_OK) == 0;
+}
+
+tt_status tt_output_file_check(const char *path, tt_error *error) {
+  struct stat at;
+  if (stat(path, &at) != 0) return can_make(path) ? TT_OK : refuse(path, error);
+  if (S_ISDIR(at.st_mode)) errno = EISDIR;
+  return !S_ISDIR(at.st_mode) && access(path, W_OK) == 0 ? TT_OK : refuse(path, error);
+}
+
 static bool copy(const char *part, const char *path) {
   const int from = open(part, O_RDONLY | O_CLOEXEC);
   const int into = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);

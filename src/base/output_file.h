@@ -22,6 +22,9 @@ typedef struct tt_output_file {
  *  why". Any thread. */
 tt_status tt_output_file_open(const char *path, tt_output_file *to, tt_error *error);
 
+/** Whether it could be begun, long before it is: nothing is made or changed. TT_FAILED as tt_output_file_open(). Any thread. */
+tt_status tt_output_file_check(const char *path, tt_error *error);
+
 /** Ends it. `status` is how the writing went: with TT_OK the file gets its name, with any other what was written is removed. Returns
  *  `status`, or TT_FAILED with "PATH: can't write: why" where that was TT_OK and not all is written. */
 tt_status tt_output_file_close(tt_output_file *to, tt_status status, tt_error *error);

@@ -143,6 +143,9 @@ void tt_sweep_plan_run(const tt_sweep_plan *plan, uint64_t number, tt_sweep_run 
  *  what it was not made of. TT_FAILED, with the file's name. Any thread; stats them all, and reads those that were touched. */
 tt_status tt_sweep_plan_check_files(const tt_sweep_plan *plan, tt_error *error);
 
+/** Whether `path` is one of these files, by whatever name. */
+bool tt_sweep_plan_has_file(const tt_sweep_plan *plan, const char *path);
+
 /** The settings with which its scene is loaded: the plan's, then those of its axes that are keys of a scene, without `models.` values
  *  and the seed, which a simulation may change after a reset. Two runs with equal `settings` share a scene.
  *  Written into `texts` [size] one behind the other, and pointed to by `settings` [capacity]; gives how many. −1: no room. */

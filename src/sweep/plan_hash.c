@@ -155,3 +155,10 @@ tt_status tt_sweep_plan_check_files(const tt_sweep_plan *plan, tt_error *error) 
   }
   return TT_OK;
 }
+
+bool tt_sweep_plan_has_file(const tt_sweep_plan *plan, const char *path) {
+  const tt_plan_store *store = (const tt_plan_store *)plan;
+  for (int i = 0; i < store->file_count; i++)
+    if (tt_file_is_same(path, store->files[i].path)) return true;
+  return false;
+}

@@ -59,7 +59,8 @@ tt_status tt_sweep_results_each(tt_sweep_results *results,
                                 tt_status (*row)(void *context, const tt_sweep_row *row,
                                                  tt_error *error),
                                 void *context, tt_error *error);
-/** TT_USAGE: tt_sweep_results_csv() would write over the table or the plan. */
+/** Before any run is made. TT_USAGE: tt_sweep_results_csv() would write over the table, the plan, or a file that its runs are made of;
+ *  TT_FAILED: it could not write there. */
 tt_status tt_sweep_results_check_csv(const tt_sweep_results *results, const char *path,
                                      tt_error *error);
 /** Writes the plan's rows as CSV (RFC 4180) into a new file, in its order; "-" is standard output. */

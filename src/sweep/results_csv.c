@@ -1,9 +1,11 @@
 /* results_csv.c: a table as CSV (RFC 4180). A file is written whole under another name first. */
+#include "base/file.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "sweep/results_internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,17 +86,27 @@ static tt_status write_file(tt_sweep_results *results, csv *to, tt_error *error)
   return tt_output_file_close(&file, write_table(results, to, error), error);
 }
 
-static bool is_same_file(const char *one, const char *other) {
-  struct stat a, b;
-  return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+/** What a file of SQLite has beside it while it is written. */
+static bool is_beside_table(const char *path, const char *table) {
+  static const char *const ends[] = {"-lock", "-wal", "-shm"};
+  char file[PATH_MAX];
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (snprintf(file, sizeof file, "%s%s", table, ends[i]) < (int)sizeof file &&
+        tt_file_is_same(path, file))
+      return true;
+  return false;
 }
 
 tt_status tt_sweep_results_check_csv(const tt_sweep_results *results, const char *path,
                                      tt_error *error) {
-  const char *taken = is_same_file(path, results->options.output) ? "the table itself"
-                      : is_same_file(path, results->plan->path)   ? "the plan"
-                                                                  : NULL;
-  if (!taken) return TT_OK;
+  const char *table = results->options.output;
+  const char *taken = tt_file_is_same(path, table)                 ? "the table itself"
+                      : is_beside_table(path, table)               ? "a part of the table"
+                      : tt_file_is_same(path, results->plan->path) ? "the plan"
+                      : tt_sweep_plan_has_file(results->plan, path)
+                          ? "a file that the plan's runs are made of"
+                          : NULL;
+  if (!taken) return strcmp(path, "-") ? tt_output_file_check(path, error) : TT_OK;
   return tt_fail(error, TT_USAGE, "--csv %s: is %s; give another file", path, taken);
 }
 

@@ -213,6 +213,32 @@ class Sweep(unittest.TestCase):
         self.assertEqual((status, row), (3, ""), said)
         self.assertIn("one.wpilog: can't write: File too large", said)
 
+    def test_csv_goes_over_no_file_of_the_plan(self):
+        self.path("base.lua", "function measure(read, count) return read('base.position', count) end")
+        self.path("scene.yaml", "robots: [{robot: gripper}]\n")
+        plan = self.path("turn.yaml", TURN.replace("scene: gripper", "scene: ./scene.yaml").replace("{lua: turn.lua}", "{lua: turn.lua, files: [notes.txt]}")
+                         + "  - {name: other, lua: base.lua, signals: [base.position]}\n")
+        texts = {name: self.path(name, text) for name, text in (
+            ("turn.lua", "function control(read, write) write('base.velocity', read('speed')) end"), ("notes.txt", "how it turns\n"))}
+        self.path("link.csv").symlink_to(texts["turn.lua"])
+        files = [self.path(name) for name in ("turn.lua", "base.lua", "notes.txt", "scene.yaml", "link.csv")]
+        before = [file.read_text(encoding="utf-8") for file in files]
+        for file in files:
+            status, _, said = tether("sweep", plan, "--csv", file)
+            self.assertEqual(status, 2, said)
+            self.assertIn(f"{file}: is a file that the plan's runs are made of; give another file", said)
+        self.assertEqual([file.read_text(encoding="utf-8") for file in files], before)
+        status, _, said = tether("sweep", plan, "--csv", self.path("turn.sqlite-lock"))
+        self.assertEqual(status, 2, said)
+        self.assertEqual(rows(self.path("turn.sqlite")), [])
+
+    def test_csv_that_can_not_be_written_is_told_before_anything_runs(self):
+        plan = self.path("long.yaml", LONG)  # which no test could wait for
+        for file, why in (self.path("none") / "x.csv", "No such file or directory"), (self.path("."), "Is a directory"):
+            status, _, said = tether("sweep", plan, "--csv", file, patience=60)
+            self.assertEqual(status, 3, said)
+            self.assertIn(f"{file}: can't write: {why}", said)
+
     def test_csv_goes_over_neither_table_nor_plan(self):
         plan, table = self.path("spring.yaml", SPRING), self.path("spring.sqlite")
         made = sweep(plan, table)
