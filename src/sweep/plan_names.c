@@ -2,6 +2,7 @@
 #include "sweep/plan_internal.h"
 
 #include "base/nearest.h"
+#include "base/shell.h"
 #include "sweep/condition.h"
 
 #include <ctype.h>
@@ -78,6 +79,26 @@ static tt_status check_conditions(const tt_plan_store *store, const tt_sim *sim)
 
 static bool is_name_character(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
+/** Within a person's own quotes, those that a value needs would end them. */
+static tt_status check_quotes(const tt_plan_store *store, const tt_sweep_axis *axis,
+                              const char *at) {
+  const char *command = store->plan.controller.text;
+  const char quote = tt_shell_quote_at(command, at);
+  char variable[128];
+  for (int i = 0; quote && axis->values && i < axis->count; i++) {
+    const tt_sweep_value *value = &axis->values[i];
+    if (value->kind != TT_SWEEP_TEXT || tt_shell_is_plain(value->text)) continue;
+    snprintf(variable, sizeof variable, "%s", axis->name);
+    for (char *c = variable; *c; c++) *c = (char)toupper((unsigned char)*c);
+    return tt_fail(
+        store->error, TT_INVALID,
+        "%s.command: {%s} stands within %c, where its value '%s' could not be put; write "
+        "it without these quotes, or \"$TETHER_%s\" for it",
+        store->plan.controller.where, axis->name, quote, value->text, variable);
+  }
+  return TT_OK;
+}
+
 /** Each {gain} of a command is an axis, or the seed. ${HOME} and { are the shell's. */
 static tt_status check_command(const tt_plan_store *store) {
   const tt_sweep_plan *plan = &store->plan;
@@ -93,7 +114,10 @@ static tt_status check_command(const tt_plan_store *store) {
     tt_nearest nearest = tt_nearest_start(name);
     tt_nearest_offer(&nearest, "seed");
     for (int i = 0; i < plan->axis_count; i++) {
-      known = known || strcmp(name, plan->axes[i].name) == 0;
+      if (strcmp(name, plan->axes[i].name) == 0) {
+        known = true;
+        TT_TRY(check_quotes(store, &plan->axes[i], at));
+      }
       tt_nearest_offer(&nearest, plan->axes[i].name);
     }
     if (!known)

@@ -103,6 +103,20 @@ with socket.create_server((host, int(port))) as server:
                 self.assertIn(words, said)
         self.assertFalse(table.exists())
 
+    def test_a_value_within_a_persons_quotes(self):
+        """Where it needs none itself it stands there as it is; where it does the plan is refused, and the variable is the way."""
+        said = 'echo "{way}" \'{way}\' "$TETHER_WAY" >&2  # it\'s {way}\n\n    exit 3'
+        axes = "axes: [{name: way, value: [%s]}]"
+        found = sweep(self.plan("gripper", said, axes % "there, here", repeat=1), self.folder / "plain.sqlite", "--quiet")
+        self.assertEqual([row["error"].rpartition(": ")[2] for row in found], ["there there there", "here here here"])
+        for quote in "\"'":
+            status, _, told = tether("check", self.plan("gripper", f"echo {quote}{{way}}{quote}", axes % "there, it's $(id)", repeat=1))
+            self.assertEqual(status, 1, told)
+            self.assertIn(f"{{way}} stands within {quote}, where its value 'it's $(id)' could not be put; write it without these quotes, or \"$TETHER_WAY\"", told)
+        plan = self.plan("gripper", "echo \\\"{way} \"$TETHER_WAY\" >&2\n\n    exit 3", axes % "it's $(id)", repeat=1)
+        found = sweep(plan, self.folder / "quoted.sqlite", "--quiet")
+        self.assertIn("\"it's $(id) it's $(id)", found[0]["error"])
+
     def need_networks(self, plan):
         status, _, said = tether("sweep", plan, "--dry-run", "--jobs", 2, "--set", "controller.fixed_ports=on", "--set", "controller.command=true")
         if status == 1 and "allows no network of its own" in said:

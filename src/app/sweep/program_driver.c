@@ -5,6 +5,7 @@
 #include "app/sweep/free_port.h"
 #include "app/sweep/network.h"
 #include "base/log.h"
+#include "base/shell.h"
 #include "host/scene_wires.h"
 #include "scene/scene.h"
 
@@ -182,20 +183,13 @@ static const char *const *settings(void *self) {
 
 /* --- the command --- */
 
-/* Bare where no shell could make anything else of it, so that it may stand between a person's own quotes. */
+/* Bare where no shell could make anything else of it, so that it may stand between a person's own quotes; others were refused there
+ * when the plan was read. */
 static void add_quoted(FILE *to, const char *value) {
-  const char *bare = "_-+.,/:@%^=";
-  bool plain = *value;
-  for (const char *c = value; *c && plain; c++)
-    plain = isalnum((unsigned char)*c) || strchr(bare, *c);
-  if (!plain) fputc('\'', to);
-  for (const char *c = value; *c; c++) {
-    if (*c == '\'')
-      fputs("'\\''", to);
-    else
-      fputc(*c, to);
-  }
-  if (!plain) fputc('\'', to);
+  if (tt_shell_is_plain(value))
+    fputs(value, to);
+  else
+    tt_shell_put_quoted(to, value);
 }
 
 static const char *value_of(const driver *of, const tt_sweep_run *run, const char *name,

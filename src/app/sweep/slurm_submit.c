@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/shell.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -97,15 +98,9 @@ static void name_array(tt_slurm_array *array) {
   snprintf(array->name, sizeof array->name, "tether-sweep-%016" PRIx64, hash);
 }
 
-/* As one word for sh. */
 static void write_quoted(FILE *script, const char *text) {
-  fputs(" '", script);
-  for (; *text; text++)
-    if (*text == '\'')
-      fputs("'\\''", script);
-    else
-      fputc(*text, script);
-  fputc('\'', script);
+  fputc(' ', script);
+  tt_shell_put_quoted(script, text);
 }
 
 static void write_script(FILE *script, const tt_slurm_array *array, const char *program) {
