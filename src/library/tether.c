@@ -512,9 +512,11 @@ tether_status tether_command_find(const tether_sim *sim, const char *name, const
 static tether_status refuse_value(const tether_sim *sim, int command, double value,
                                   tether_error *error) {
   tether_item item;
+  char unit[TT_UNIT_BEHIND];
   tether_sim_command_item(sim, command, &item);
-  return library_fail(error, TETHER_INVALID, "%s: %g is out of its range; give %g to %g %s",
-                      item.name, value, item.lower, item.upper, item.unit);
+  tt_unit_behind(tt_sim_model(sim->sim)->commands[command].dimension, unit);
+  return library_fail(error, TETHER_INVALID, "%s: %g is out of its range; give %g to %g%s",
+                      item.name, value, item.lower, item.upper, unit);
 }
 
 /* Resolves the handles of `io` into `submissions`. */

@@ -69,9 +69,12 @@ static tether_status set(tether_sim *sim, const tether_handle *handles, const do
   tt_status status = tt_sim_set_values(sim->sim, "library", submissions, count, &bad, &why);
   if (status != TT_BAD_MESSAGE) return library_finish(status, &why, error);
   tether_sim_value_item(sim, submissions[bad].command, &item);
-  const bool may_be_unset = values_of(sim, &count)[submissions[bad].command].own < item.lower;
-  return library_fail(error, TETHER_INVALID, "%s: %g is out of its range; give %g to %g %s%s",
-                      item.name, submissions[bad].value, item.lower, item.upper, item.unit,
+  const tt_value *of = &values_of(sim, &count)[submissions[bad].command];
+  const bool may_be_unset = of->own < item.lower;
+  char unit[TT_UNIT_BEHIND];
+  return library_fail(error, TETHER_INVALID, "%s: %g is out of its range; give %g to %g%s%s",
+                      item.name, submissions[bad].value, item.lower, item.upper,
+                      tt_unit_behind(of->dimension, unit),
                       may_be_unset ? ", or -1 for what the model says" : "");
 }
 

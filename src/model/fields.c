@@ -113,7 +113,7 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
   *si = fallback;
   if (!text) return TT_OK;
   const char *dot = *key ? "." : "";
-  const char *unit = tt_unit_si(dimension)->name;
+  char unit[TT_UNIT_BEHIND];
   if (!tt_quantity_parse(text, dimension, si)) {
     const char *meant = tt_quantity_meant_unit(text, dimension);
     return tt_fail(error, TT_INVALID,
@@ -122,11 +122,12 @@ tt_status tt_quantity_check(const char *text, const char *key, const char *where
                    meant ? meant : "", meant ? "'?" : "");
   }
   if (!isfinite(*si) || *si < lower || *si > upper) {
+    tt_unit_behind(dimension, unit);
     if (isinf(upper)) {
-      return tt_fail(error, TT_INVALID, "%s%s%s: '%s' is out of range; give at least %g %s", where,
+      return tt_fail(error, TT_INVALID, "%s%s%s: '%s' is out of range; give at least %g%s", where,
                      dot, key, text, lower, unit);
     }
-    return tt_fail(error, TT_INVALID, "%s%s%s: '%s' is out of range; give %g to %g %s", where, dot,
+    return tt_fail(error, TT_INVALID, "%s%s%s: '%s' is out of range; give %g to %g%s", where, dot,
                    key, text, lower, upper, unit);
   }
   return TT_OK;

@@ -217,6 +217,13 @@ const tt_unit *tt_unit_si(tt_dimension dimension) {
   return unit;
 }
 
+const char *tt_unit_behind(tt_dimension dimension, char text[static TT_UNIT_BEHIND]) {
+  *text = 0;
+  if (dimension != TT_DIMENSIONLESS)
+    snprintf(text, TT_UNIT_BEHIND, " %s", tt_unit_si(dimension)->name);
+  return text;
+}
+
 static char name_lists[TT_DIMENSION_COUNT][128];
 
 static void write_name_lists(void) {

@@ -46,6 +46,10 @@ const char *tt_unit_nearest(const char *name);
 /** The SI unit of a dimension, for example "rad/s". Static; never NULL. */
 const tt_unit *tt_unit_si(tt_dimension dimension);
 
+/** As it stands behind a number in a sentence: " rad/s", and "" of what has no unit. Returns `text`. */
+#define TT_UNIT_BEHIND 24
+const char *tt_unit_behind(tt_dimension dimension, char text[static TT_UNIT_BEHIND]);
+
 /** Reads the quantity without a sign that `*text` begins with, "45 deg" of "45 deg and more", and moves on behind it. `*unit`
  *  is NULL where none follows: `*si` is the bare number then. False: there is no number there; nothing is changed. */
 bool tt_quantity_scan(const char **text, const tt_unit **unit, double *si);

@@ -422,8 +422,9 @@ static tt_status explain(const tt_lua_sandbox *sandbox, lua_State *lua, int outc
   if (outcome == LUA_ERRMEM)
     return tt_fail(error, TT_FULL, "%s: it takes too much memory", sandbox->file);
   const char *text = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : NULL;
-  return tt_fail(error, sandbox->at_limit ? TT_FULL : TT_FAILED, "%s",
-                 text ? text : "an error without a text");
+  const tt_status status = sandbox->at_limit ? TT_FULL : TT_FAILED;
+  return text ? tt_fail(error, status, "%s", text)
+              : tt_fail(error, status, "%s: an error without a text", sandbox->file);
 }
 
 static void collect_once(tt_lua_sandbox *sandbox) {

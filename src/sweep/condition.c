@@ -281,8 +281,12 @@ static bool is_keyword(const char *at, size_t length) {
 static tt_status read_number(reader *reader, operand *found) {
   const tt_unit *unit;
   instruction made = {.operation = OP_NUMBER};
-  if (!tt_quantity_scan(&reader->at, &unit, &made.number))
-    return refuse(reader, "a value is missing");
+  if (!tt_quantity_scan(&reader->at, &unit, &made.number)) {
+    const char *behind = reader->at + strspn(reader->at, "0123456789.");
+    return refuse(reader, behind > reader->at && *behind == '/'
+                              ? "there is no such number; write a division with spaces, a / b"
+                              : "a value is missing");
+  }
   found->dimension = unit ? unit->dimension : ANY;
   skip_spaces(reader);
   size_t length = name_length(reader->at);

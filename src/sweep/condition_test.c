@@ -134,6 +134,7 @@ static void mistakes_are_told_with_place_and_remedy(void **state) {
       {"abs gain > 3", "no axis and no metric is called 'abs'"},
       {"-(gain > 3)", "a comparison is no number"},
       {"1e999 > gain", "a value is missing"},
+      {"1/0 > gain", "there is no such number; write a division with spaces, a / b"},
       {"0x10 > gain", "a value is missing"},
       {"nan > gain", "no axis and no metric is called 'nan'"},
   };

@@ -81,9 +81,10 @@ tt_status tt_control_write(tt_control_port *port, int command, double value, tt_
   const tt_submission submission = {command, value};
   if (tt_sim_check(port->sim, &submission, 1, NULL) != TT_OK) {
     const tt_command *of = &tt_sim_model(port->sim)->commands[command];
-    return tt_fail(error, TT_INVALID, "write: %s: %g is out of its range; give %g to %g %s",
+    char unit[TT_UNIT_BEHIND];
+    return tt_fail(error, TT_INVALID, "write: %s: %g is out of its range; give %g to %g%s",
                    tt_names_command(tt_sim_names(port->sim), command), value, of->lower, of->upper,
-                   tt_unit_si(of->dimension)->name);
+                   tt_unit_behind(of->dimension, unit));
   }
   if (!port->place[command]) port->place[command] = ++port->written_count;
   port->written[port->place[command] - 1] = submission;

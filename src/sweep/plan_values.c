@@ -53,12 +53,13 @@ static tt_status read_free(const tt_plan_store *store, const char *text, const c
 
 static tt_status out_of_range(const tt_plan_store *store, const tt_plan_target *target,
                               const char *text, const char *where) {
-  const char *unit = target->kind == TT_PLAN_QUANTITY ? tt_unit_si(target->dimension)->name : "";
+  char unit[TT_UNIT_BEHIND] = "";
+  if (target->kind == TT_PLAN_QUANTITY) tt_unit_behind(target->dimension, unit);
   if (isinf(target->upper))
-    return tt_fail(store->error, TT_INVALID, "%s: '%s' is out of range; give at least %g%s%s",
-                   where, text, target->lower, *unit ? " " : "", unit);
-  return tt_fail(store->error, TT_INVALID, "%s: '%s' is out of range; give %g to %g%s%s", where,
-                 text, target->lower, target->upper, *unit ? " " : "", unit);
+    return tt_fail(store->error, TT_INVALID, "%s: '%s' is out of range; give at least %g%s", where,
+                   text, target->lower, unit);
+  return tt_fail(store->error, TT_INVALID, "%s: '%s' is out of range; give %g to %g%s", where, text,
+                 target->lower, target->upper, unit);
 }
 
 static tt_status read_number(const tt_plan_store *store, const tt_plan_target *target,

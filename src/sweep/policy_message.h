@@ -9,7 +9,7 @@
  *   NUMBER    f64 of an axis                       WRITE   the name of a command
  *   TEXT      of an axis                           FAILED  why
  *   NOTHING   an axis without a value              FULL    why: it took too much memory
- *   COMMAND   f64 least, greatest; then its unit
+ *   COMMAND   f64 least, greatest; then its unit as it stands behind a number
  *   REFUSED   why there is no such name
  *
  * A name is asked for once; from then on its number is in each TICK, or may stand in each DONE, in the order of asking.

@@ -329,6 +329,11 @@ class Sweep(unittest.TestCase):
         status, _, said = tether("sweep", plan, "--output", self.path("pipe"), patience=60)
         self.assertEqual(status, 1)
         self.assertIn("pipe: is a pipe or a device; give a file", said)
+        for setting, told in (("stop_when=1/0 > 0", "before '1/0 > 0': there is no such number; write a division with spaces, a / b"),
+                              ("axes.nothing={name: nothing, set: models.gripper.bodies.base.friction, value: [-2]}", "'-2' is out of range; give 0 to 100\n")):
+            status, _, said = tether("sweep", plan, "--set", setting)
+            self.assertEqual(status, 1, said)
+            self.assertIn(told, said)
         status, _, said = tether("sweep", plan, "--only", "0123")
         self.assertEqual(status, 1)
         self.assertIn("it has no run 0123", said)

@@ -105,9 +105,10 @@ static bool answer_write(policy_driver *driver, const char *name) {
   if (tt_control_find_command(&driver->port, name, &command, &why) != TT_OK)
     return answer(driver, TT_POLICY_REFUSED, NULL, 0, why.text);
   const tt_command *of = &tt_sim_model(driver->port.sim)->commands[command];
+  char unit[TT_UNIT_BEHIND];
   driver->commands[driver->command_count++] = command;
   return answer(driver, TT_POLICY_COMMAND, (const double[]){of->lower, of->upper}, 2,
-                tt_unit_si(of->dimension)->name);
+                tt_unit_behind(of->dimension, unit));
 }
 
 /* ---- a tick ---- */
