@@ -140,9 +140,14 @@ class _Link:
 
         def write(name: str, value: float) -> None:
             place, lower, upper, unit = commands.get(name) or self.find_command(name)
-            if not lower <= value <= upper:
-                raise ValueError(f"write: {name}: {value:g} is out of its range; give {lower:g} to {upper:g} {unit}")
-            self.written[place] = value
+            try:
+                if lower <= value <= upper:
+                    self.written[place] = value
+                    return
+                number = float(value)
+            except (TypeError, ValueError):
+                raise TypeError(f"write: {name}: {value!r:.100} is no number; give one, {lower:g} to {upper:g}{unit}") from None
+            raise ValueError(f"write: {name}: {number:g} is out of its range; give {lower:g} to {upper:g}{unit}")
 
         while receive(received):
             policy(read, write)

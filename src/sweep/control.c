@@ -101,9 +101,15 @@ static int write_name(lua_State *lua) {
   tt_control_name name;
   tt_error error = {{0}};
   const char *text = luaL_checkstring(lua, 1);
-  double value = lua_isboolean(lua, 2) ? lua_toboolean(lua, 2) : luaL_checknumber(lua, 2);
-  if (find_name(control, text, true, &name, &error) != TT_OK ||
-      tt_control_write(&control->port, name.command, value, &error) != TT_OK)
+  if (find_name(control, text, true, &name, &error) != TT_OK)
+    return luaL_error(lua, "%s", error.text);
+  /* A text is no number, also where Lua could read one in it. */
+  const int type = lua_type(lua, 2);
+  if (type != LUA_TNUMBER && type != LUA_TBOOLEAN)
+    return luaL_error(lua, "write: %s: number expected, got %s; give a number, or true or false",
+                      text, luaL_typename(lua, 2));
+  double value = type == LUA_TBOOLEAN ? lua_toboolean(lua, 2) : lua_tonumber(lua, 2);
+  if (tt_control_write(&control->port, name.command, value, &error) != TT_OK)
     return luaL_error(lua, "%s", error.text);
   return 0;
 }

@@ -368,10 +368,12 @@ static void failures_say_where(void **state) {
   expect_failure(IN "write('swivel.velocity', 'fast') end", TT_FAILED,
                  "number expected, got string");
   expect_failure(IN "write('swivel.velocity') end", TT_FAILED, "number expected");
+  expect_failure(IN "write('swivel.velocity', '1') end", TT_FAILED,
+                 "write: swivel.velocity: number expected, got string; give a number");
   expect_failure(IN "nothing.x = 1 end", TT_FAILED, ":3: attempt to index");
   expect_failure(IN "error('gave up') end", TT_FAILED, ":3: gave up");
-  expect_failure(IN "error({}) end", TT_FAILED, "an error without a text");
-  expect_failure(IN "error(nil) end", TT_FAILED, "an error without a text");
+  expect_failure(IN "error({}) end", TT_FAILED, ": an error without a text");
+  expect_failure(IN "error(nil) end", TT_FAILED, ": an error without a text");
   expect_failure("function control(r, w) w('swivel.velocity', 1) control = 3 error('x') end",
                  TT_FAILED, "x");
 }

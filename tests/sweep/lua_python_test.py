@@ -128,6 +128,17 @@ class Controllers(unittest.TestCase):
                     self.assertNotIn("goes on", said)
                 table.unlink(missing_ok=True)
 
+    def test_what_is_no_number_is_told_with_the_command(self):
+        self.file("arm.lua", "function control(read, write)\n  write('base.velocity', '1')\nend\n")
+        self.file("arm.py", "def control(read, write):\n    write('base.velocity', read('value') == 'text' and '1' or None)\n")
+        plan = ARM.replace("[hold, fail]", "[text, none]").replace("name: way", "name: value").replace("repeat: 2", "repeat: 1").replace("[0.5, 1, 2]", "[1]")
+        for controller, words in (("lua: arm.lua", ["arm.lua:2: write: base.velocity: number expected, got string; give a number"] * 2),
+                                  ('policy: "arm:control"', [f"arm.py:2: TypeError: write: base.velocity: {value} is no number; give one, " for value in ("'1'", "None")])):
+            found = sweep(self.file("arm.yaml", plan % controller), self.folder / f"{controller[:3]}.sqlite", "--quiet")
+            self.assertEqual([row["status"] for row in found], 2 * ["controller_failed"])
+            for row, said in zip(found, words):
+                self.assertIn(said, row["error"])
+
     def test_a_table_without_a_row_is_anybodys(self):
         plan, table = self.folder / "arm.yaml", self.folder / "arm.sqlite"
         self.file("arm.py", PYTHON)
