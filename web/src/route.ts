@@ -169,11 +169,25 @@ export function go(to: Page, values: Values = {}): void {
   note();
 }
 
-/** The whole address of what is seen now, for somebody else; `values`: what the address leaves out since it is this browser's habit. */
+function withoutToken(): URL {
+  const url = new URL(location.href);
+  url.searchParams.delete('token');
+  return url;
+}
+
+/** Takes the token out of the address, for history, bookmarks, and who looks at the screen. To be called once the program has answered
+ *  this browser without it: by the cookie that it came to be. */
+export function forgetToken(): void {
+  const {href} = withoutToken();
+  if (href !== location.href) history.replaceState(history.state, '', href);
+}
+
+/** The whole address of what is seen now, for somebody else, who has a token of his own; `values`: what the address leaves out since it
+ *  is this browser's habit. */
 export function shareable(values: Values = {}): string {
   flush();
   const now = address.peek();
-  const url = new URL(location.href);
+  const url = withoutToken();
   url.hash = textOf(withValues(now, now.page, values));
   return url.href;
 }

@@ -8,11 +8,12 @@ const entries = [];
 globalThis.addEventListener = (name, act) => (listeners[name] = act);
 globalThis.location = {href: 'http://127.0.0.1:8080/#signals?plot=a&run=1f&t=12.5', hash: '#signals?plot=a&run=1f&t=12.5'};
 const write = (hash) => {
+  if (!hash.startsWith('#')) return (location.href = hash);
   location.hash = hash;
-  location.href = `http://127.0.0.1:8080/${hash}`;
+  return (location.href = `${location.href.split('#')[0]}${hash}`);
 };
 globalThis.history = {state: null, replaceState: (_state, _title, hash) => write(hash), pushState: (_state, _title, hash) => (entries.push(location.hash), write(hash))};
-const {addressOf, format, go, page, param, params, parse, setParams, shareable} = await load('route');
+const {addressOf, forgetToken, format, go, page, param, params, parse, setParams, shareable} = await load('route');
 
 test('what concerns all pages stays, what is of a page is found again there', () => {
   assert.deepEqual([page.value, param('plot').value, param('run').value, param('t').value], ['signals', 'a', '1f', '12.5']);
@@ -33,6 +34,17 @@ test('many changes are written as one, and before the address is given to somebo
   assert.equal(shareable({names: 'off'}), 'http://127.0.0.1:8080/#world?camera=follow&look=99,0&names=off&run=2f');
   assert.equal(count, 1);
   assert.equal(param('names').value, null, 'the page goes on as it was');
+});
+
+test('a token is given to nobody, and leaves the address once the browser has it as a cookie', () => {
+  const [before, hash] = location.href.split('#');
+  location.href = `${before}?token=secret&x=1#${hash}`;
+  assert.equal(shareable(), `${before}?x=1#${hash}`);
+  forgetToken();
+  assert.equal(location.href, `${before}?x=1#${hash}`);
+  location.href = `${before}?token=secret#${hash}`;
+  forgetToken();
+  assert.equal(location.href, `${before}#${hash}`);
 });
 
 test('an address that is followed is what counts', () => {

@@ -5,6 +5,7 @@ import {resubscribe, takeSamples} from './samples';
 import {Unexpected} from '../check';
 import {request} from '../http';
 import {role} from '../role';
+import {forgetToken} from '../route';
 import {checkAccess, offers, takeAccess} from './offers';
 import {readMessage} from './incoming';
 import {awaited, connection, hello, lostAt, notify, receive, retryAt, status} from './store';
@@ -70,6 +71,7 @@ export async function connect(): Promise<void> {
   const access = await request('GET', 'api/access', undefined, checkAccess, FIRST_WORD_MS).catch(() => null);
   if (mine !== attempt) return;
   if (!access) return lose();
+  forgetToken();
   takeAccess(access);
   if (offers('/live')) return open();
   role.value = access.role;
