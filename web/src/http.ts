@@ -14,6 +14,13 @@ export class HttpError extends Error {
   }
 }
 
+/** No answer came. Whether the program had the request nobody knows. */
+export class Unreachable extends Error {
+  constructor() {
+    super('the program cannot be reached'); // browsers say each in words of their own
+  }
+}
+
 /** Of what is asked now, and of what was asked before the program was lost. */
 let present = new AbortController();
 let before: AbortController | null = null;
@@ -40,6 +47,15 @@ function refusal(status: number, value: unknown): HttpError {
   return new HttpError(status, (value as {error?: string} | null)?.error ?? `the program answered ${status}`);
 }
 
+async function ask(url: string, init: RequestInit): Promise<{answer: Response; text: string}> {
+  try {
+    const answer = await fetch(url, init);
+    return {answer, text: await answer.text()};
+  } catch {
+    throw new Unreachable();
+  }
+}
+
 /** What somebody does reaches the program also where the page goes away at once, as long as it is small: browsers send 64 KiB of all
  *  requests together then. */
 const SMALL_BYTES = 24000;
@@ -52,14 +68,13 @@ export async function request<T>(method: string, url: string, body: unknown, che
 export async function request<T>(method: string, url: string, body?: unknown, check: Check<T> = anything as Check<T>, limitMs = 0): Promise<T> {
   const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
   const sent = body === undefined ? undefined : isBytes ? (body as BodyInit) : JSON.stringify(body);
-  const answer = await fetch(url, {
+  const {answer, text} = await ask(url, {
     method,
     keepalive: typeof sent === 'string' && new TextEncoder().encode(sent).length <= SMALL_BYTES,
     signal: limitMs ? endsAfter(limitMs) : method === 'GET' ? present.signal : null,
     headers: body === undefined || isBytes ? {} : {'Content-Type': 'application/json'},
     body: sent,
   });
-  const text = await answer.text();
   let value: unknown = null;
   try {
     value = text ? JSON.parse(text) : null;

@@ -23,15 +23,17 @@ const blur = (field, value) => field.now.props.onBlur({currentTarget: {value}});
 /** A field with what is saved of it; `refuse`: the program does. */
 function fieldOf(view, props) {
   const saved = [];
-  const program = {refuse: false};
+  const program = {refuse: false, away: false};
   const save = async (text) => {
-    if (program.refuse) throw new Error('too long');
+    if (program.away) throw new http.Unreachable();
+    if (program.refuse) throw new http.HttpError(400, 'too long');
     saved.push(text);
   };
   return {field: run(view, {...props, save}), saved, program};
 }
-const note = () => fieldOf(detail.Note, {run: {id: 'r', note: 'old'}});
-const name = () => fieldOf(editable.Editable, {label: 'Name', value: 'old'});
+let count = 0;
+const note = (id = `${++count}`) => fieldOf(detail.Note, {run: {id, note: 'old'}});
+const name = (id = `${++count}`) => fieldOf(editable.Editable, {address: `runs/${id}/name`, label: 'Name', value: 'old'});
 
 test('a note or a name that is being written is saved as the page goes away', async () => {
   for (const make of [note, name]) {
@@ -71,6 +73,55 @@ test('what is refused stays, and the browser asks before it is lost', async () =
     assert.deepEqual(saved, ['short']);
     field.end();
   }
+});
+
+test('what the program could not take outlives its field, and is sent when the program is back', async () => {
+  for (const [make, what] of [[note, 'Note'], [name, 'Name']]) {
+    const {field, program, saved} = make('lasting');
+    program.away = true;
+    type(field, 'typed while it was away');
+    await until(() => field.now.props.value === 'typed while it was away');
+    blur(field, 'typed while it was away');
+    await until(asks);
+    assert.equal(store.notices.value.at(-1).text, `${what} not saved: the program cannot be reached`);
+    field.end(); // another run, or another page
+    const {field: again} = make('lasting');
+    await until(() => again.now);
+    assert.equal(again.now.props.value, 'typed while it was away');
+    again.end();
+    assert.equal(asks(), true);
+    store.connection.value = 'lost';
+    program.away = false;
+    store.connection.value = 'live';
+    await until(() => saved.length);
+    assert.deepEqual(saved, ['typed while it was away']);
+    await until(() => !asks());
+  }
+});
+
+test('what was refused is there again in its field', async () => {
+  for (const make of [note, name]) {
+    const {field, program, saved} = make('refused');
+    program.refuse = true;
+    type(field, 'much too long');
+    await until(() => field.now.props.value === 'much too long');
+    field.end(); // with the focus still in it
+    await until(() => store.notices.value.at(-1)?.text.endsWith('not saved: too long'));
+    const {field: again} = make('refused');
+    await until(() => again.now);
+    assert.deepEqual([again.now.props.value, saved], ['much too long', []]);
+    again.now.props.onInput({currentTarget: {value: 'old'}});
+    await until(() => !asks());
+    assert.equal(asks(), false, 'as it was');
+    again.end();
+  }
+});
+
+test('where nobody answers, the pages say so in words of their own', async () => {
+  globalThis.fetch = async () => {
+    throw new TypeError('Failed to fetch');
+  };
+  await assert.rejects(http.request('PUT', 'api/x', {}), {message: 'the program cannot be reached'});
 });
 
 test('small changes are sent on where the page goes away at once', async () => {

@@ -17,7 +17,7 @@ import {Popover} from '../../ui/popover';
 import {change, compared, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
 import {useTags} from './tags';
-import {useUnsaved} from '../../unsaved';
+import {useText} from '../../unsaved';
 import {checkRunDetail, runUrl, titleOf} from './types';
 import type {Run, RunDetail} from './types';
 import {Answer, useProof} from './verify';
@@ -96,19 +96,9 @@ function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<st
   );
 }
 
-/** What is typed stays until it is saved, also what is typed while an earlier text is on its way, and is saved as the page goes away. */
 export function Note({run, save}: {run: RunDetail; save: (note: string) => Promise<unknown>}) {
-  const [typed, type] = useState<string | null>(null);
-  const [refused, refuse] = useState<string | null>(null);
-  const keep = () => {
-    if (typed === null || typed === run.note) return type(null);
-    save(typed).then(() => type((now) => (now === typed ? null : now)), (error: unknown) => {
-      refuse(typed);
-      tell('Note')(error);
-    });
-  };
-  useUnsaved({unsaved: typed !== null && typed !== run.note, sendable: typed !== refused, save: keep});
-  return <textarea class="run-note" aria-label="Note" placeholder="Add a note" rows={Math.min(6, (typed ?? run.note).split('\n').length)} value={typed ?? run.note} onInput={(event) => type(event.currentTarget.value)} onBlur={keep} />;
+  const {text, state, type, keep} = useText(`runs/${run.id}/note`, 'Note', run.note, save);
+  return <textarea class="run-note" aria-label="Note" aria-invalid={state === 'refused'} placeholder="Add a note" rows={Math.min(6, text.split('\n').length)} value={text} onInput={(event) => type(event.currentTarget.value)} onBlur={keep} />;
 }
 
 /** The run that it went on from, and those that went on from it, as far as they are kept. */
@@ -153,7 +143,7 @@ function Head({run, all, again}: {run: RunDetail; all: readonly Run[]; again: ()
       <header class="run-head">
         <Allowed needs="drive">
           <div class="run-title">
-            <Editable label="Name of this run" value={run.name} placeholder={run.scene || 'Give it a name'} save={(name) => save({name})} />
+            <Editable address={`runs/${run.id}/name`} label="Name of this run" value={run.name} placeholder={run.scene || 'Give it a name'} save={(name) => save({name})} />
           </div>
         </Allowed>
         <p class="muted">{run.scene} · {formatDate(run.started)} · {formatDuration(run.duration)} · {formatBytes(run.size)} · {run.outcome} · <span title={run.file}>{run.file.replace(/.*\//, '')}</span></p>

@@ -56,7 +56,7 @@ export function Devices({devices, attributes, again}: {devices: Device[]; attrib
           <tbody>
             {devices.map((info) => (
               <tr key={info.device}>
-                <td><Editable label={`Name of ${info.device}`} value={info.name ?? ''} placeholder="no name" save={rename(info.device)} /></td>
+                <td><Editable address={`telemetry/devices/${info.device}/name`} label={`Name of ${info.device}`} value={info.name ?? ''} placeholder="no name" save={rename(info.device)} /></td>
                 <td class="mono">{info.device}</td>
                 <td>{info.last_sample ? formatDate(info.last_sample) : 'none'}</td>
                 <td class="number">{formatCount(info.messages)}</td>
@@ -108,12 +108,12 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
               const {attribute} = info;
               const number = (key: 'scale' | 'offset' | 'min_interval' | 'retention', label: string) => (
                 <td class="number">
-                  <Editable number label={`${label} of ${attribute}`} value={String(info[key])} save={async (text) => put(attribute, {[key]: numberOf(text)})} />
+                  <Editable number address={`telemetry/attributes/${attribute}/${key}`} label={`${label} of ${attribute}`} value={String(info[key])} save={async (text) => put(attribute, {[key]: numberOf(text)})} />
                 </td>
               );
               return (
                 <tr key={attribute}>
-                  <td><Editable label={`Name of ${attribute}`} value={info.name ?? ''} placeholder="no name" save={(name) => put(attribute, {name: name || null})} /></td>
+                  <td><Editable address={`telemetry/attributes/${attribute}/name`} label={`Name of ${attribute}`} value={info.name ?? ''} placeholder="no name" save={(name) => put(attribute, {name: name || null})} /></td>
                   <td class="mono">{attribute}</td>
                   <td>
                     <select aria-label={`Type of ${attribute}`} value={info.type} onChange={(event) => choose(attribute, {type: event.currentTarget.value})}>
@@ -125,7 +125,7 @@ export function Attributes({attributes, again}: {attributes: Attribute[]; again:
                       {Object.entries(MODES).map(([mode, text]) => <option key={mode} value={mode}>{text}</option>)}
                     </select>
                   </td>
-                  <td><Editable label={`Unit of ${attribute}`} value={info.unit ?? ''} placeholder="–" save={(unit) => put(attribute, {unit: unit || null})} /></td>
+                  <td><Editable address={`telemetry/attributes/${attribute}/unit`} label={`Unit of ${attribute}`} value={info.unit ?? ''} placeholder="–" save={(unit) => put(attribute, {unit: unit || null})} /></td>
                   {number('scale', 'Scale')}
                   {number('offset', 'Offset')}
                   {number('min_interval', 'Least interval')}

@@ -121,7 +121,7 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
                   <td class="number">{trial.time.toFixed(3)}</td>
                   <td title={trial.condition}>{trial.stoppedBy}</td>
                   <td><Recording trial={trial} kept={kept} /></td>
-                  <td><Editable label={`Note of trial ${trial.id}`} value={trial.note} placeholder="add" save={(note) => change(trial, {note})} /></td>
+                  <td><Editable address={`trials/${trial.id}/note`} label={`Note of trial ${trial.id}`} value={trial.note} placeholder="add" save={(note) => change(trial, {note})} /></td>
                   <td><Counts trial={trial} save={(discarded) => change(trial, {discarded})} /></td>
                   <td><Button icon="trash" label={`Delete trial ${trial.id}`} onClick={() => request('DELETE', `api/trials/${trial.id}`).then(again, tell)} /></td>
                 </tr>
