@@ -59,6 +59,19 @@ test('yesterday’s run in which the arm overshot is found, and raced', async (t
   await until('those of yesterday are', () => boxes.count(), (count) => count === 2);
   for (const box of await boxes.all()) await box.check();
   await page.getByRole('heading', {name: '2 runs compared'}).waitFor();
+  // On a phone everything that is said and done of each is in sight, also of one with a long name.
+  await page.setViewportSize({width: 360, height: 740});
+  const [{id: long}] = await (await fetch(`${tether.url}api/runs`)).json();
+  const rename = (name) => fetch(`${tether.url}api/runs/${encodeURIComponent(long)}`, {method: 'PUT', body: JSON.stringify({name})});
+  assert.ok((await rename('gripper: practice match 3, new intake, battery 7, driver Ann')).ok);
+  await page.getByRole('checkbox', {name: 'Differences'}).or(page.getByRole('switch', {name: 'Differences'})).check();
+  const compared = page.getByRole('list', {name: 'Runs that are compared'});
+  await compared.getByText('driver Ann').waitFor();
+  const edges = await compared.locator('button, label').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+  assert.ok(edges.length === 4 && Math.max(...edges) <= 360, edges.join(' '));
+  assert.ok((await rename('')).ok);
+  await page.getByRole('checkbox', {name: 'Differences'}).or(page.getByRole('switch', {name: 'Differences'})).uncheck();
+  await page.setViewportSize({width: 1280, height: 720});
   // What the program is too busy for is asked for again.
   await page.route(/\/signals\?/, (route) => route.fulfill({status: 503, json: {error: 'too many long answers at the same time; try again'}}), {times: 1});
   await plotSignal(page, 'swivel.position');
@@ -207,7 +220,27 @@ test('a run is opened, named, found, verified, saved, shown again and deleted', 
   assert.equal(await page.getByText('Loading the world').count(), 0);
   await page.getByRole('button', {name: 'Show what is LIVE'}).click();
   await until('the world is shown', () => page.getByText('There is no kept run').count(), (count) => count === 0);
-  await page.evaluate(() => (location.hash = 'runs'));
+
+  // So does the page of runs, which shows no other in its place.
+  const GONE = '2026-01-01T10-00-00-one.wpilog';
+  const [{id: kept}] = await (await fetch(`${tether.url}api/runs`)).json();
+  await page.evaluate((hash) => (location.hash = hash), `runs?runs=${kept},${GONE}`);
+  await page.getByRole('list', {name: 'Runs that are compared'}).getByRole('listitem').filter({hasText: GONE}).getByText('not kept here').waitFor();
+  await page.evaluate((hash) => (location.hash = hash), `runs?id=${GONE}`);
+  await page.getByRole('heading', {name: `There is no kept run ${GONE} here`}).waitFor();
+  assert.equal(await page.getByRole('textbox', {name: 'Note'}).count(), 0);
+  await page.getByRole('button', {name: 'Show another'}).click();
+  await until('the address has it no more', () => page.url(), (url) => !url.includes(GONE));
+
+  // What is being written as somebody else deletes its run can still be copied.
+  const {id: brought} = await (await fetch(`${tether.url}api/runs?name=another.wpilog`, {method: 'POST', body: readFileSync(log)})).json();
+  await page.evaluate((hash) => (location.hash = hash), `runs?id=${brought}`);
+  await page.getByRole('textbox', {name: 'Note'}).fill('half a note');
+  assert.ok((await fetch(`${tether.url}api/runs/${brought}`, {method: 'DELETE'})).ok);
+  await page.getByRole('heading', {name: `There is no kept run ${brought} here`}).waitFor();
+  assert.equal(await page.getByRole('textbox', {name: 'Note, not saved:'}).inputValue(), 'half a note');
+  await page.getByRole('button', {name: 'Throw that away, and show another run'}).click();
+  await page.getByRole('textbox', {name: 'Name of this run'}).waitFor();
 
   // The log of another program is plotted; what can't be done with it is said.
   await page.getByLabel('Open a log').setInputFiles({name: 'practice.wpilog', mimeType: 'application/octet-stream', buffer: readFileSync(join(root, 'src/record/foreign_seeds/good'))});

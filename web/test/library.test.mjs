@@ -14,8 +14,8 @@ test('what is looked at stays while newer runs come, and as long as it is listed
   const old = kept('a');
   const newer = kept('bb');
   const shown = run(library.useCurrent, []);
-  const current = (...runs) => (shown(runs), shown.now?.id);
-  assert.equal(current(), undefined);
+  const current = (...runs) => (shown(runs), shown.now);
+  assert.equal(current(), '');
   assert.equal(current(old), 'a');
   assert.equal(current(old, newer), 'a');
   route.setParams({search: 'bb'}, 'runs');
@@ -25,7 +25,20 @@ test('what is looked at stays while newer runs come, and as long as it is listed
   route.setParams({id: 'a'}, 'runs');
   assert.equal(current(old, newer), 'a', 'a click');
   route.setParams({id: null}, 'runs');
-  assert.equal(current(newer), 'bb', 'it was removed');
+  assert.equal(current(newer), 'a', 'somebody removed it');
+  library.leaveGone('a');
+  assert.equal(current(newer), 'bb', 'and that is known');
+  shown.end();
+});
+
+test('a run of the address that is not kept is not replaced by another', () => {
+  const shown = run(library.useCurrent, []);
+  route.setParams({id: 'gone'}, 'runs');
+  shown([kept('a')]);
+  assert.equal(shown.now, 'gone');
+  library.leaveGone('gone');
+  shown([kept('a')]);
+  assert.deepEqual([shown.now, library.looked.value], ['a', null]);
   shown.end();
 });
 

@@ -80,7 +80,7 @@ function Plot({name, unit, traces, from, to, different}: {name: string; unit: st
 }
 
 /** The runs, their colours, and which of them the others are measured by. */
-function Chosen({runs, zeros, by}: {runs: Run[]; zeros: (number | null | undefined)[]; by: string}) {
+function Chosen({runs, gone, zeros, by}: {runs: Run[]; gone: string[]; zeros: (number | null | undefined)[]; by: string}) {
   return (
     <ul class="compare-runs" aria-label="Runs that are compared">
       {runs.map((run, i) => (
@@ -92,6 +92,13 @@ function Chosen({runs, zeros, by}: {runs: Run[]; zeros: (number | null | undefin
             <label class="switch"><input type="radio" name="reference" aria-label={`Measure against ${titleOf(run)}, ${dateOf(run)}`} checked={run.id === by} onChange={() => setParams({by: run.id}, 'runs')} /><span>reference</span></label>
           )}
           <Button icon="close" label={`Don’t compare ${titleOf(run)}, ${dateOf(run)}`} onClick={() => toggleCompared(run.id)} />
+        </li>
+      ))}
+      {gone.map((id) => (
+        <li key={id}>
+          <span class="compare-name" title={id}>{id}</span>
+          <span class="tag warn" title="It was deleted, or its name is another">not kept here</span>
+          <Button icon="close" label={`Don’t compare ${id}`} onClick={() => toggleCompared(id)} />
         </li>
       ))}
     </ul>
@@ -160,10 +167,10 @@ function Alignment({align, details}: {align: string; details: (RunDetail | null)
   );
 }
 
-export function Compare({runs}: {runs: Run[]}) {
+export function Compare({runs, gone}: {runs: Run[]; gone: string[]}) {
   const align = alignment.value ?? START;
   const different = byDifference.value !== null;
-  const by = different ? (runs.find(({id}) => id === reference.value) ?? runs[0]!).id : '';
+  const by = different ? (runs.find(({id}) => id === reference.value) ?? runs[0])?.id ?? '' : '';
   const {known, error} = useKnown(runs, align, different ? POINTS_OF_DIFFERENCE : POINTS);
   const signals = useMemo(() => signalsOf(known.map(({detail}) => detail)), [known.map(({detail}) => detail?.id ?? '').join()]);
   const samples = known.map((each) => each.samples);
@@ -172,10 +179,10 @@ export function Compare({runs}: {runs: Run[]}) {
   return (
     <div class="run-detail compare">
       <header class="run-head">
-        <h2>{runs.length} runs compared</h2>
-        <Chosen runs={runs} zeros={known.map(({detail, zero}) => (detail ? zero : undefined))} by={by} />
+        <h2>{runs.length} {runs.length === 1 ? 'run' : 'runs'} compared</h2>
+        <Chosen runs={runs} gone={gone} zeros={known.map(({detail, zero}) => (detail ? zero : undefined))} by={by} />
         <div class="run-actions">
-          <Button icon="flag" label="Race them as phantoms" text="Race them" kind="primary" disabled={runs.some(({program}) => program)} onClick={() => race(runs.map(({id}) => id))} />
+          <Button icon="flag" label="Race them as phantoms" text="Race them" kind="primary" disabled={!runs.length || runs.some(({program}) => program)} onClick={() => race(runs.map(({id}) => id))} />
           <Alignment align={align} details={known.map(({detail}) => detail)} />
           <Switch label="Differences" checked={different} onChange={(on) => setParams({difference: on ? 'yes' : null}, 'runs')} />
           <Button icon="close" label="Compare no more" onClick={() => compare([])} />

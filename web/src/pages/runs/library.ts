@@ -56,13 +56,23 @@ export function found(runs: Run[]): Run[] {
     .sort((a, b) => b.started.localeCompare(a.started) || b.id.localeCompare(a.id));
 }
 
-/** The one that is looked at: whichever was clicked on, or else the first that is listed; that stays, whatever comes before it. */
-export function useCurrent(runs: Run[]): Run | undefined {
+/** The one of which whoever looks knows that it is gone. */
+const left = signal('');
+
+/** Shows another run in the place of one that is gone. */
+export function leaveGone(id: string): void {
+  left.value = id;
+  if (looked.peek() === id) setParams({id: null}, 'runs');
+}
+
+/** Id of the one that is looked at: whichever the address says, or else the first that is listed; that stays, whatever comes before it. One
+ *  that is gone is not replaced by another, which would be taken for it. "": there is none. */
+export function useCurrent(runs: Run[]): string {
   const kept = useRef('');
   const listed = found(runs);
-  const current = runs.find(({id}) => id === looked.value) ?? listed.find(({id}) => id === kept.current) ?? listed[0] ?? runs[0];
-  kept.current = current?.id ?? '';
-  return current;
+  const isGone = kept.current !== left.value && !runs.some(({id}) => id === kept.current);
+  const stays = isGone || listed.some(({id}) => id === kept.current);
+  return (kept.current = looked.value ?? (stays && kept.current ? kept.current : (listed[0] ?? runs[0])?.id ?? ''));
 }
 
 export function tagsOf(runs: Run[]): string[] {
@@ -102,7 +112,7 @@ export async function remove(run: Run): Promise<void> {
   try {
     await request('DELETE', runUrl(run.id));
     notify(`${titleOf(run)} was deleted`);
-    if (looked.peek() === run.id) setParams({id: null}, 'runs');
+    leaveGone(run.id);
     compare(compared.peek().filter((id) => id !== run.id));
   } catch (error) {
     notify(`${titleOf(run)} can’t be deleted: ${told(error)}`, 'error');

@@ -1,5 +1,5 @@
 // run_detail.tsx: one run: what people wrote of it, what can be done with it, its signals, and what happened.
-import {useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {formatBytes, formatClock, formatDate, formatDuration} from '../../format';
 import {useFetched} from '../../http';
 import {openRun} from '../../live/moment';
@@ -8,16 +8,16 @@ import {notify} from '../../live/store';
 import {go, setParams} from '../../route';
 import {may} from '../../role';
 import {Allowed} from '../../ui/allowed';
-import {Button, Panel} from '../../ui/controls';
+import {Button, Empty, Panel} from '../../ui/controls';
 import {Question} from '../../ui/dialog';
 import {Editable} from '../../ui/editable';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
 import {Popover} from '../../ui/popover';
-import {change, compared, race, remove, toggleCompared, told} from './library';
+import {change, compared, leaveGone, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
 import {useTags} from './tags';
-import {useText} from '../../unsaved';
+import {forget, unsavedBelow, useText} from '../../unsaved';
 import {checkRunDetail, runUrl, titleOf} from './types';
 import type {Run, RunDetail} from './types';
 import {Answer, useProof} from './verify';
@@ -218,12 +218,39 @@ function TimeLine({run}: {run: RunDetail}) {
   );
 }
 
+/** What somebody wrote of it and could not save any more can still be copied. */
+function Gone({id}: {id: string}) {
+  const written = unsavedBelow(`runs/${id}/`);
+  return (
+    <Empty icon="runs" title={`There is no kept run ${id} here`}>
+      It was deleted, or its name is another.
+      {written.map(({address, label, text}) => (
+        <label key={address} class="run-written">
+          <span>{label}, not saved:</span>
+          <textarea class="run-note" readOnly rows={Math.min(6, text.split('\n').length)} value={text} />
+        </label>
+      ))}
+      <p>
+        <button type="button" class="link" onClick={() => { forget(written.map(({address}) => address)); leaveGone(id); }}>
+          {written.length ? 'Throw that away, and show another run' : 'Show another'}
+        </button>
+      </p>
+    </Empty>
+  );
+}
+
 export function Detail({id, all}: {id: string; all: readonly Run[]}) {
-  const grows = all.some((one) => one.id === id && one.recording);
-  const run = useFetched(runUrl(id), checkRunDetail, grows ? AGAIN_MS : 0); // once more when it is over: that is another period
+  const listed = all.find((one) => one.id === id);
+  const run = useFetched(runUrl(id), checkRunDetail, listed?.recording ? AGAIN_MS : 0); // once more when it is over: that is another period
+  const wasListed = useRef(!!listed);
+  useEffect(() => {
+    if (wasListed.current !== !!listed) run.again();
+    wasListed.current = !!listed;
+  }, [!!listed]);
+  if (run.error?.status === 404) return <div class="run-detail"><Gone id={id} /></div>;
   return (
     <div class="run-detail">
-      <Show from={run} what="run of this name" icon="runs" missing={<>It may have been deleted. <button type="button" class="link" onClick={() => setParams({id: null}, 'runs')}>Show another</button></>}>
+      <Show from={run} what="run of this name" icon="runs" missing={null}>
         {(value) => (
           <>
             <Head run={value} all={all} again={run.again} />

@@ -15,7 +15,7 @@ import {checkRun} from './types';
 import type {Run} from './types';
 
 const LOOK_MS = 5000;
-const Compare = lazy<{runs: Run[]}>(() => import('./compare').then(({Compare: loaded}) => loaded));
+const Compare = lazy<{runs: Run[]; gone: string[]}>(() => import('./compare').then(({Compare: loaded}) => loaded));
 
 const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
 
@@ -41,11 +41,11 @@ function useDrop(): {over: boolean; handlers: Record<string, (event: DragEvent) 
   return {over, handlers};
 }
 
-function Chosen({list, current}: {list: Run[]; current: Run | undefined}) {
+function Chosen({list, current}: {list: Run[]; current: string}) {
   const chosen = compared.value.flatMap((id) => list.find((run) => run.id === id) ?? []);
-  useEffect(() => void (stretch.value = null), [current?.id]);
-  if (chosen.length > 1) return <Compare runs={chosen} />;
-  return current ? <Detail key={current.id} id={current.id} all={list} /> : null;
+  useEffect(() => void (stretch.value = null), [current]);
+  if (compared.value.length > 1) return <Compare runs={chosen} gone={compared.value.filter((id) => chosen.every((run) => run.id !== id))} />;
+  return current ? <Detail key={current} id={current} all={list} /> : null;
 }
 
 export function Runs() {
@@ -56,9 +56,9 @@ export function Runs() {
   return (
     <div class="runs-page" {...handlers}>
       <Show from={runs} what="runs" icon="runs" missing={<>Keep them with <code>tether run SCENE --record FILE</code>, or <code>record: on</code> in the scene.</>}>
-        {(list) => (list.length ? (
+        {(list) => (list.length || current ? (
           <div class="runs">
-            <RunList runs={list} current={current?.id ?? ''} />
+            <RunList runs={list} current={current} />
             <Chosen list={list} current={current} />
           </div>
         ) : (
