@@ -339,3 +339,12 @@ bool tt_scene_choice_refused(tt_scene_choice *choice, const char *name, tt_error
   pthread_mutex_unlock(&choice->mutex);
   return refused;
 }
+
+bool tt_scene_choice_last_refused(tt_scene_choice *choice, char name[TT_SCENE_NAME],
+                                  tt_error *why) {
+  pthread_mutex_lock(&choice->mutex);
+  memcpy(name, choice->refused, sizeof choice->refused);
+  *why = choice->refusal;
+  pthread_mutex_unlock(&choice->mutex);
+  return *name;
+}

@@ -82,5 +82,7 @@ tt_status tt_scene_choice_load_fork(tt_scene_choice *choice, const tt_fork *fork
 void tt_scene_choice_refuse(tt_scene_choice *choice, const char *name, const tt_error *why);
 /** Whether `name` was refused last, and why. Any thread. */
 bool tt_scene_choice_refused(tt_scene_choice *choice, const char *name, tt_error *why);
+/** Which scene was chosen last and could not be opened, and why; false: none, or another was chosen since. Any thread. */
+bool tt_scene_choice_last_refused(tt_scene_choice *choice, char name[TT_SCENE_NAME], tt_error *why);
 
 #endif

@@ -48,6 +48,13 @@ GString *tt_live_hello(const tt_live *live, tt_role role) {
     tt_json_add_double(replay, "duration", options->kept_duration);
   }
   tt_json_add(hello, "replay", replay);
+  const bool failed = options->refused && *options->refused;
+  struct json_object *refused = failed ? json_object_new_object() : NULL;
+  if (refused) {
+    tt_json_add_text(refused, "scene", options->refused);
+    tt_json_add_text(refused, "reason", options->refusal);
+  }
+  tt_json_add(hello, "refused", refused);
   return finish(hello);
 }
 

@@ -17,15 +17,15 @@ test('roles', async (t) => {
 
   await t.test('who watches is told what he may not do', async () => {
     const {page} = await open('watch', 'drive');
-    assert.ok(!page.url().includes('token'), page.url());
-    await page.getByRole('button', {name: 'Share', exact: true}).click();
-    const addresses = await page.locator('.share-address input').evaluateAll((fields) => fields.map(({value}) => value));
-    assert.ok(addresses.length > 0 && addresses.every((address) => address.startsWith(`${tether.url}#drive`)), addresses.join(' '));
-    await page.getByRole('button', {name: 'Share', exact: true}).click();
     await page.getByText('This needs a token of the role drive; yours may watch.').waitFor();
     for (const name of [/^Pause/, /Reset the world/, /E-stop/, 'Start driving']) assert.ok(await page.getByRole('button', {name}).first().isDisabled(), String(name));
     await page.keyboard.press('Space');
     await page.getByText('this needs a token of the role drive; yours may watch', {exact: true}).waitFor();
+    assert.ok(!page.url().includes('token'), page.url());
+    await page.getByRole('button', {name: 'Share', exact: true}).click();
+    const addresses = await page.locator('.share-address input').evaluateAll((fields) => fields.map(({value}) => value));
+    assert.ok(addresses.length > 0 && addresses.every((address) => address.startsWith(`${tether.url}#drive`)), addresses.join(' '));
+    await page.keyboard.press('Escape');
     await page.goto(`${tether.url}#signals?t=0.1`);
     assert.ok(await page.getByRole('button', {name: 'This needs a token of the role drive; yours may watch.'}).filter({hasText: 'Fork here'}).isDisabled());
     await page.goto(`${tether.url}#telemetry`);

@@ -133,6 +133,7 @@ test('a trial is run to its end, stored and compared', async (t) => {
   await t.test('one that cannot be opened is refused in words, and the present one goes on', async () => {
     await page.getByLabel('Concept', {exact: true}).selectOption('taken');
     await page.getByRole('alert').filter({hasText: 'taken could not be opened, so concept-turnaround began anew'}).filter({hasText: 'port in use'}).waitFor();
+    await page.locator('.notice.error').filter({hasText: 'taken could not be opened, so concept-turnaround began anew'}).filter({hasText: 'port in use'}).waitFor();
     await page.getByRole('status', {name: 'Connection: Live'}).waitFor();
     await until('the world runs', () => page.locator('.figure-value').first().textContent(), (text) => /^0:\d/.test(text));
     await page.route('**/api/scenes', (route) => route.request().method() === 'POST' ? route.fulfill({status: 503, json: {error: 'another scene is just beginning; try again'}}) : route.continue());

@@ -3,6 +3,7 @@
 import http.client
 import json
 import pathlib
+import socket
 import subprocess
 import time
 import unittest
@@ -201,6 +202,27 @@ class Pages(unittest.TestCase):
         self.assertIn("nonsense", told["error"])
         page.told("status")  # it still runs
         page.close()
+
+    def test_a_fork_that_cannot_be_opened_is_said_by_the_world_that_begins_anew(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+            taken.bind(("127.0.0.1", 0))
+            page = Page(self.address)
+            self.assertIsNone(page.hello["refused"])
+            before = page.hello["token"]
+            self.fork(page.hello["recording"], 0, settings={"wires.float-udp.bind": f"127.0.0.1:{taken.getsockname()[1]}"})
+            page.close()
+
+            def anew():
+                try:
+                    now = Page(self.address)
+                except (OSError, EOFError):
+                    return None  # between two worlds nobody answers
+                now.close()
+                return now.hello if now.hello["token"] != before else None
+
+            refused = wait_for(anew, "the world that begins anew", PATIENCE)["refused"]
+            self.assertEqual(refused["scene"], "frc2011")
+            self.assertIn("in use", refused["reason"])
 
 
 if __name__ == "__main__":

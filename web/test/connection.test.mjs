@@ -43,11 +43,11 @@ Object.assign(globalThis, {
   setInterval: (call) => void repeated.push(call),
   fetch: (url, {signal}) => new Promise((resolve, reject) => {
     asked.push({resolve});
-    signal.addEventListener('abort', () => reject(signal.reason));
+    signal?.addEventListener('abort', () => reject(signal.reason));
   }),
 });
 Date.now = () => clock;
-const {line, store} = await load({line: 'live/connection.ts', store: 'live/store.ts'});
+const {line, scenes, store} = await load({line: 'live/connection.ts', scenes: 'live/scenes.ts', store: 'live/store.ts'});
 line.start();
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -150,3 +150,47 @@ async function loseAndFind(seconds) {
 test('what may not have come is said again', async () => assert.equal(await loseAndFind(8), 1));
 
 test('what the program has let go of by itself is not said again, since others may hold it', async () => assert.equal(await loseAndFind(40), 0));
+
+/** The program goes on with another world, of which it says `what`. */
+async function goOn(what) {
+  sockets.at(-1).onclose({code: 1001, reason: ''});
+  sockets = [];
+  line.retryNow();
+  await settle();
+  await answer();
+  sockets.at(-1).say({...hello, ...what});
+  sockets.at(-1).say(model);
+}
+const texts = () => store.notices.value.map(({kind, text}) => [kind, text]);
+
+test('a scene that was chosen begins, or it is said why it did not, and that stays', async () => {
+  const choose = async () => {
+    store.notices.value = [];
+    const chosen = scenes.runScene('xrp', 'XRP');
+    await settle();
+    asked.pop().resolve(new Response('', {status: 202}));
+    await chosen;
+    assert.deepEqual([texts(), store.awaited.value.title], [[], 'XRP'], 'it has not begun yet');
+  };
+  await answer();
+  sockets[0].say({...hello, token: 'one'});
+  sockets[0].say(model);
+  await choose();
+  await goOn({token: 'two', scene: 'xrp'});
+  assert.deepEqual(texts(), [['info', 'XRP begins.']]);
+  await choose();
+  await goOn({token: 'three', refused: {scene: 'xrp', reason: 'port in use'}});
+  const [refusal] = texts();
+  assert.deepEqual(refusal, ['error', 'XRP could not be opened, so s began anew: port in use']);
+  await wait(20);
+  assert.deepEqual(texts(), [refusal]);
+  // Whoever comes back to the same world has heard it.
+  store.notices.value = [];
+  await goOn({token: 'three', refused: {scene: 'xrp', reason: 'port in use'}});
+  assert.deepEqual(texts(), []);
+  // Whoever looks at a world that somebody else ended hears it, too.
+  await goOn({token: 'four', refused: {scene: 'draft', reason: 'no such file'}});
+  assert.deepEqual(texts(), [['error', 'draft could not be opened, so s began anew: no such file']]);
+  await goOn({token: 'five', scene: 'other'});
+  assert.equal(texts().length, 1);
+});

@@ -25,7 +25,8 @@ typedef struct run_web {
   tt_floor_line *lines;
   tt_web_keys keys; /* the scene's, but for the address */
   char address[TT_SCENE_ADDRESS];
-  char scene[128];
+  char scene[128], refused[128];
+  tt_error refusal; /**< why `refused` could not be opened */
   char runs_folder[1024];
   char recording[TT_RUN_ID]; /**< id of the run that is being kept; "": none */
 } run_web;
@@ -43,12 +44,19 @@ static void close_web(void *self) {
   free(web);
 }
 
-/* The scene's name: its file without folder and ending. */
-static void name_scene(run_web *web, const char *path) {
+/* A scene's name: its file without folder and ending. */
+static void name_scene(char name[128], const char *path) {
   const char *slash = strrchr(path, '/');
-  snprintf(web->scene, sizeof web->scene, "%s", slash ? slash + 1 : path);
-  char *dot = strrchr(web->scene, '.');
+  snprintf(name, 128, "%s", slash ? slash + 1 : path);
+  char *dot = strrchr(name, '.');
   if (dot) *dot = 0;
+}
+
+/* What was to run in the place of this scene. */
+static void name_refused(run_web *web, tt_scene_choice *choice) {
+  char name[TT_SCENE_NAME];
+  if (choice && tt_scene_choice_last_refused(choice, name, &web->refusal))
+    name_scene(web->refused, name);
 }
 
 static tt_status open_live(run_web *web, const tt_attach_context *context, tt_error *error) {
@@ -59,7 +67,8 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
   if (!web->lines) return tt_fail(error, TT_NOMEM, "out of memory");
   tt_status status = tt_runs_folder(scene, web->runs_folder, sizeof web->runs_folder, error);
   if (status != TT_OK && status != TT_FULL) return status; /* a folder that is not there is empty */
-  name_scene(web, scene->path);
+  name_scene(web->scene, scene->path);
+  name_refused(web, context->choice);
   tt_kept_run_name(web->runs_folder, context->run->file, web->recording);
   tt_live_options options = {.world = context->world,
                              .scene = web->scene,
@@ -71,6 +80,8 @@ static tt_status open_live(run_web *web, const tt_attach_context *context, tt_er
                              .kept = context->kept ? context->kept->name : NULL,
                              .kept_duration = context->kept ? context->kept->duration : 0,
                              .recording = web->recording,
+                             .refused = web->refused,
+                             .refusal = web->refusal.text,
                              .runs = web->runs_folder,
                              .floor = tt_floor_of(scene, web->lines)};
   TT_TRY(tt_live_open(web->server, &options, &web->live, error));

@@ -8,7 +8,8 @@ import {role} from '../role';
 import {forgetToken} from '../route';
 import {checkAccess, offers, takeAccess} from './offers';
 import {readMessage} from './incoming';
-import {awaited, connection, hello, lostAt, notify, receive, retryAt, status} from './store';
+import {noteWorld} from './scenes';
+import {connection, hello, lostAt, notify, receive, retryAt, status} from './store';
 import {PROTOCOL} from './types';
 import type {PageMessage, ServerMessage} from './types';
 
@@ -133,7 +134,7 @@ function takeText(message: ServerMessage): void {
   patience = SILENCE_MS;
   // With the model the program is known: now it may be told what this page wants.
   connection.value = 'live';
-  awaited.value = null;
+  noteWorld(hello.peek()!);
   resubscribe(send);
   sayAgain();
   for (const tell of onOpen) tell();

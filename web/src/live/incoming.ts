@@ -55,6 +55,7 @@ const MESSAGES = {
     type: oneOf('hello'), protocol: number, version: text, scene: text, description: text, timestep: number, tick: number,
     pace: oneOf('realtime', 'lockstep', 'fast'), dynamics: flag, token: text, role: oneOf(...ROLES),
     replay: orNull(object({run: text, duration: number})), recording: text,
+    refused: orNothing(orNull(object({scene: text, reason: text}))),
   }),
   model,
   status: object({

@@ -25,8 +25,15 @@ const MAX_MESSAGES = 200;
 const NOTICE_MS = 6000;
 
 export const connection = signal<ConnectionState>('connecting');
-/** The scene with which the program goes on, as it was chosen here: it is away until that runs; null: none was. */
-export const awaited = signal<string | null>(null);
+/** A world with which the program is to go on. */
+export interface Chosen {
+  title: string;
+  /** Says that it begins. */
+  begun: string;
+}
+
+/** The one that was chosen here: the program is away until it runs; null: none was. */
+export const awaited = signal<Chosen | null>(null);
 export const lostAt = signal(0); // ms since the epoch
 export const retryAt = signal(0); // ms since the epoch, of the next attempt
 export const hello = signal<Hello | null>(null);
@@ -51,10 +58,11 @@ export function unitOf(name: string): string {
 
 let lastId = 0;
 
-export function notify(text: string, kind: Notice['kind'] = 'info'): void {
+/** `stays`: until somebody has seen it. */
+export function notify(text: string, kind: Notice['kind'] = 'info', stays = false): void {
   const id = ++lastId;
   notices.value = [...notices.value.slice(-3), {id, kind, text}];
-  setTimeout(() => dismiss(id), NOTICE_MS);
+  if (!stays) setTimeout(() => dismiss(id), NOTICE_MS);
 }
 
 export function dismiss(id: number): void {

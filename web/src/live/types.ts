@@ -22,6 +22,8 @@ export interface Hello {
   recording: string;
   /** A kept run that is shown in place of a world that computes itself. */
   replay: {run: string; duration: number} | null;
+  /** What was chosen, and could not be opened, so that this one began anew. */
+  refused?: {scene: string; reason: string} | null;
 }
 
 export interface Body {

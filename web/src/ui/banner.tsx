@@ -76,7 +76,7 @@ export function Banner() {
     return (
       <div class="banner info" role="status">
         <i class="spinner" />
-        <span>{awaited.value} begins…</span>
+        <span>{awaited.value.title} begins…</span>
       </div>
     );
   }

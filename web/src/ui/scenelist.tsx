@@ -48,8 +48,7 @@ export function SceneList({onClose}: {onClose: () => void}) {
   const choose = async ({name, title = name}: Scene) => {
     setBusy(true);
     try {
-      await runScene(name);
-      notify(`${title} begins.`);
+      await runScene(name, title);
       onClose();
     } catch (error) {
       notify(`${title}: ${(error as Error).message}`, 'error');

@@ -5,7 +5,8 @@ import {number, object, oneOf, orNull, text} from '../check';
 import {formatClock} from '../format';
 import {request} from '../http';
 import {goLive, pause, shownDetails, shownRun} from '../live/moment';
-import {notify} from '../live/store';
+import {awaitWorld} from '../live/scenes';
+import {hello, notify} from '../live/store';
 import {lacks, may} from '../role';
 import {Button, Field} from './controls';
 import {Dialog} from './dialog';
@@ -27,6 +28,7 @@ const making = signal<Fork | null>(null);
 async function fork(run: string, time: number, settings: Record<string, string>): Promise<void> {
   const {name = '', scene = ''} = shownDetails.peek() ?? {};
   making.value = {time, done: 0};
+  const token = hello.peek()?.token; // of the world that ends then
   try {
     const {fork: id} = await request('POST', `${runAddress(run)}/fork`, {time, settings}, begun);
     for (let seen = false; ; seen = true) {
@@ -41,7 +43,7 @@ async function fork(run: string, time: number, settings: Record<string, string>)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     goLive();
-    notify(`A new run begins where ${name || scene || 'the one that was shown'} was at ${formatClock(time)}`);
+    awaitWorld({title: 'A new run', begun: `A new run begins where ${name || scene || 'the one that was shown'} was at ${formatClock(time)}`}, token);
   } catch (error) {
     notify(`The fork could not be made: ${(error as Error).message}`, 'error');
   } finally {

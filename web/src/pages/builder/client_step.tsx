@@ -1,7 +1,7 @@
 // client_step.tsx: the end: a client for exactly this wire, the scene under a name of its own, and Run.
 import {useEffect, useState} from 'preact/hooks';
 import {request, useFetched} from '../../http';
-import {scenes as sceneList} from '../../live/scenes';
+import {runDraft, scenes as sceneList} from '../../live/scenes';
 import {hello, notify} from '../../live/store';
 import {go} from '../../route';
 import {Allowed, Denied} from '../../ui/allowed';
@@ -10,7 +10,6 @@ import {freeName} from './free_name';
 import {draft, openAt, state} from './session';
 import {client as clientCheck, saved as savedCheck} from './types';
 import type {Client, DraftWire} from './types';
-import {anything} from '../../check';
 import {stored} from '../../settings';
 
 const LANGUAGES: Record<string, string> = {python: 'Python', java: 'Java', c: 'C', cpp: 'C++'};
@@ -114,8 +113,7 @@ export function useRun(): {run: () => Promise<void>; busy: boolean} {
         notify(`${error.file}: ${error.text}`, 'error');
         return;
       }
-      await request('POST', `${draft.value!.url}/run`, undefined, anything);
-      notify(`${state.value!.name} begins.`);
+      await runDraft(draft.value!.url, state.value!.name);
       go('world');
     } catch (error) {
       notify((error as Error).message, 'error');
