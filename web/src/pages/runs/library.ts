@@ -22,6 +22,9 @@ const list = param('runs', 'runs');
 const BETWEEN_RUNS = /(?<=\.wpilog),/;
 export const compared = computed(() => (list.value ? list.value.split(BETWEEN_RUNS).slice(0, MOST_COMPARED) : []));
 
+/** How often it is asked which there are. */
+export const LOOK_MS = 5000;
+
 /** Grows when a run was changed, brought or removed: the list is asked for anew. */
 export const changes = signal(0);
 

@@ -1,5 +1,5 @@
 // run_detail.tsx: one run: what people wrote of it, what can be done with it, its signals, and what happened.
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useState} from 'preact/hooks';
 import {formatBytes, formatClock, formatDate, formatDuration} from '../../format';
 import {useFetched} from '../../http';
 import {openRun} from '../../live/moment';
@@ -14,7 +14,7 @@ import {Editable} from '../../ui/editable';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
 import {Popover} from '../../ui/popover';
-import {change, compared, leaveGone, race, remove, toggleCompared, told} from './library';
+import {change, compared, leaveGone, LOOK_MS, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
 import {useTags} from './tags';
 import {forget, unsavedBelow, useText} from '../../unsaved';
@@ -241,12 +241,8 @@ function Gone({id}: {id: string}) {
 
 export function Detail({id, all}: {id: string; all: readonly Run[]}) {
   const listed = all.find((one) => one.id === id);
-  const run = useFetched(runUrl(id), checkRunDetail, listed?.recording ? AGAIN_MS : 0); // once more when it is over: that is another period
-  const wasListed = useRef(!!listed);
-  useEffect(() => {
-    if (wasListed.current !== !!listed) run.again();
-    wasListed.current = !!listed;
-  }, [!!listed]);
+  // Once more when it is over, or is listed no more: that is another period.
+  const run = useFetched(runUrl(id), checkRunDetail, listed?.recording ? AGAIN_MS : listed ? 0 : LOOK_MS);
   if (run.error?.status === 404) return <div class="run-detail"><Gone id={id} /></div>;
   return (
     <div class="run-detail">

@@ -7,14 +7,13 @@ import {Empty} from '../../ui/controls';
 import {Show} from '../../ui/fetched';
 import {Icon} from '../../ui/icon';
 import {lazy} from '../../ui/lazy';
-import {bring, changes, compared, useCurrent} from './library';
+import {bring, changes, compared, LOOK_MS, useCurrent} from './library';
 import {Detail} from './run_detail';
 import {RunList} from './run_list';
 import {stretch} from './run_plots';
 import {checkRun} from './types';
 import type {Run} from './types';
 
-const LOOK_MS = 5000;
 const Compare = lazy<{runs: Run[]; gone: string[]}>(() => import('./compare').then(({Compare: loaded}) => loaded));
 
 const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
