@@ -10,7 +10,10 @@
 
 #define SECOND 1000000
 /** s for a request's body, between two requests, and for each piece of an answer. */
-#define BODY_DEADLINE 30.0
+/** Bytes a second of a body that is kept, at the least, but for what `body_deadline` allows: a telephone far from its mast. */
+#define BODY_RATE 16384
+/** s in which the rest of a body that was refused is still read, so that whoever sends it sees the answer and not a broken connection. */
+#define LINGER 5.0
 #define IDLE_DEADLINE 60.0
 #define PORTS_TRIED 100
 #define DEFAULT_BODY 65536
@@ -20,6 +23,7 @@ tt_web_options tt_web_options_default(void) {
                           .max_connections = 256,
                           .max_streams = 8,
                           .answer_deadline = 30,
+                          .body_deadline = 30,
                           .max_bodies = 256u << 20};
 }
 
@@ -65,6 +69,46 @@ static void add_security_headers(SoupServerMessage *message) {
   soup_message_headers_replace(headers, "Cache-Control", "no-cache");
 }
 
+static bool is_long_body(SoupServerMessage *message) {
+  SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
+  return soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CHUNKED ||
+         soup_message_headers_get_content_length(headers) > DEFAULT_BODY;
+}
+
+/** As it stands in the message, and the last of this connection. */
+static GString *text_of_answer(SoupServerMessage *message) {
+  const char *name, *value;
+  SoupMessageHeadersIter at;
+  GBytes *body = soup_message_body_flatten(soup_server_message_get_response_body(message));
+  const unsigned status = soup_server_message_get_status(message);
+  GString *text = g_string_new(NULL);
+  g_string_printf(text, "HTTP/1.1 %u %s\r\n", status, soup_status_get_phrase(status));
+  soup_message_headers_iter_init(&at, soup_server_message_get_response_headers(message));
+  while (soup_message_headers_iter_next(&at, &name, &value))
+    if (g_ascii_strcasecmp(name, "Content-Length") != 0)
+      g_string_append_printf(text, "%s: %s\r\n", name, value);
+  g_string_append_printf(text, "Content-Length: %zu\r\n\r\n", g_bytes_get_size(body));
+  g_string_append_len(text, g_bytes_get_data(body, NULL), (gssize)g_bytes_get_size(body));
+  g_bytes_unref(body);
+  return text;
+}
+
+/** libsoup answers once it has read the whole body, which of a long one may take longer than anybody waits: the answer goes ahead of it,
+ *  and what still comes is read for a moment. Whoever asked whether to send it (Expect) has libsoup's answer at once. */
+static void answer_ahead(const tt_web_request *request) {
+  SoupServerMessage *message = request->message;
+  GSocket *socket = tt_web_socket_of(message);
+  tt_web_connection *connection = tt_web_connection_of(request->web, message);
+  SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
+  if (!connection || !is_long_body(message) || soup_message_headers_get_expectations(headers))
+    return;
+  GString *text = text_of_answer(message);
+  g_socket_send_with_blocking(socket, text->str, text->len, FALSE, NULL, NULL);
+  g_socket_shutdown(socket, FALSE, TRUE, NULL);
+  g_string_free(text, TRUE);
+  tt_web_set_deadline(connection, LINGER);
+}
+
 /** Refuses before the body is read: it is thrown away, and the connection ends with the answer. */
 static void refuse(const tt_web_request *request, unsigned status, const char *text) {
   tt_web_count(request->web, &request->web->stats.refused_requests);
@@ -76,9 +120,16 @@ static void refuse(const tt_web_request *request, unsigned status, const char *t
   g_free(body);
 }
 
+/** The same, as its head comes. */
+static void refuse_head(const tt_web_request *request, unsigned status, const char *text) {
+  refuse(request, status, text);
+  answer_ahead(request);
+}
+
 /** What of a request's body may still come, and what of it is kept. */
 typedef struct body_count {
   size_t left, kept;
+  int64_t begun;    /**< µs monotonic */
   unsigned refused; /**< HTTP: why it was cut; 0: it was not */
 } body_count;
 
@@ -100,7 +151,9 @@ static void give_room(tt_web *web, body_count *count) {
   count->kept = 0;
 }
 
-/** What is there of it goes at once, the connection at the next look. */
+static void refuse_body(const tt_web_request *request, unsigned status);
+
+/** What is there of it goes at once; whoever sends it is told so, and the connection ends. */
 static void cut(tt_web *web, SoupServerMessage *message, unsigned status) {
   body_count *count = count_of(message);
   SoupMessageBody *body = soup_server_message_get_request_body(message);
@@ -110,6 +163,17 @@ static void cut(tt_web *web, SoupServerMessage *message, unsigned status) {
   soup_message_body_set_accumulate(body, FALSE);
   soup_message_body_truncate(body);
   if (connection) connection->ends = true;
+  const tt_web_request request = {.web = web, .message = message};
+  refuse_body(&request, status);
+  answer_ahead(&request);
+}
+
+/** For the next piece of a body that is kept, and for all of it: a large one may take long on a slow line, but not for ever. */
+static void wait_for_more(tt_web *web, SoupServerMessage *message, const body_count *count) {
+  const double patience = web->options.body_deadline,
+               taken = (double)(g_get_monotonic_time() - count->begun) / SECOND,
+               left = patience + (double)count->kept / BODY_RATE - taken;
+  tt_web_set_deadline(tt_web_connection_of(web, message), CLAMP(left, 0.001, patience));
 }
 
 /** A body without a declared length is counted as it comes; those that are kept until they are whole, all together. */
@@ -128,6 +192,7 @@ static void on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer data) {
     if (!kept) return;
     count->kept += size;
     web->bodies += size;
+    wait_for_more(web, message, count);
   }
 }
 
@@ -139,6 +204,7 @@ static void on_finished(SoupServerMessage *message, gpointer data) {
 static void limit_body(tt_web *web, SoupServerMessage *message, size_t limit) {
   body_count *count = g_new0(body_count, 1);
   count->left = limit;
+  count->begun = g_get_monotonic_time();
   g_object_set_data_full(G_OBJECT(message), "tether-body", count, g_free);
   g_signal_connect(message, "got-chunk", G_CALLBACK(on_chunk), web);
   g_signal_connect(message, "finished", G_CALLBACK(on_finished), web);
@@ -191,7 +257,7 @@ static bool check_role(const tt_web_request *request, tt_role needed) {
   if (request->role >= needed) return true;
   char *text = g_strdup_printf("this needs a token of the role %s; yours may %s",
                                tt_role_names[needed], tt_role_names[request->role]);
-  refuse(request, 403, text);
+  refuse_head(request, 403, text);
   g_free(text);
   return false;
 }
@@ -201,14 +267,14 @@ static void check_socket_route(const tt_web_request *request) {
   if (route)
     check_role(request, tt_web_socket_role(route));
   else
-    refuse(request, 404, "there is no WebSocket at this path");
+    refuse_head(request, 404, "there is no WebSocket at this path");
 }
 
 static void refuse_method(const tt_web_request *request, const tt_web_route *route) {
   char *methods = tt_web_methods(route);
   soup_message_headers_replace(soup_server_message_get_response_headers(request->message), "Allow",
                                methods);
-  refuse(request, 405, "this method is not allowed here");
+  refuse_head(request, 405, "this method is not allowed here");
   g_free(methods);
 }
 
@@ -217,7 +283,7 @@ static void check_route(const tt_web_request *request) {
   const char *rest;
   const tt_web_route *route = tt_web_find_route(web, request->path, &rest);
   if (!route) {
-    refuse(request, 404, "there is nothing at this path");
+    refuse_head(request, 404, "there is nothing at this path");
     return;
   }
   tt_role needed = tt_web_role_needed(route, request->method);
@@ -231,6 +297,7 @@ static void check_route(const tt_web_request *request) {
   const goffset length = soup_message_headers_get_content_length(headers); /* 0: not declared */
   if (length > (goffset)limit) {
     refuse_body(request, 413);
+    answer_ahead(request);
     return;
   }
   limit_body(web, request->message, limit);
@@ -239,8 +306,11 @@ static void check_route(const tt_web_request *request) {
     passed.rest = rest;
     route->begin(route->context, &passed);
   }
-  if (is_kept(request->message) && !has_room(web, length, (size_t)length))
+  if (is_kept(request->message) && !has_room(web, length, (size_t)length)) {
     refuse_body(request, 503);
+    answer_ahead(request);
+    return;
+  }
   tt_web_connection *connection = tt_web_connection_of(web, request->message);
   if (connection) tt_web_input_body(connection->input, is_kept(request->message));
 }
@@ -257,7 +327,7 @@ static bool check_access(tt_web_request *request) {
   }
   if (access.reason) {
     if (connection) connection->role = TT_ROLE_NONE;  // it has an answer, which is not to be cut
-    refuse(request, access.code, access.reason);
+    refuse_head(request, access.code, access.reason);
     return false;
   }
   request->role = access.role;
@@ -295,7 +365,7 @@ static void on_headers(SoupServer *server, SoupServerMessage *message, const cha
   ignore_ranges(message);
   close_if_chunked(message);
   tt_web_connection *connection = tt_web_connection_of(web, message);
-  tt_web_set_deadline(connection, BODY_DEADLINE);
+  tt_web_set_deadline(connection, web->options.body_deadline);
   if (connection) tt_web_input_rest(connection->input, false);
   g_signal_connect(message, "got-body", G_CALLBACK(on_body), web);
   g_signal_connect(message, "wrote-headers", G_CALLBACK(on_wrote_headers), web);
@@ -316,10 +386,7 @@ static void on_request(SoupServer *server, SoupServerMessage *message, const cha
   if (is_upgrade(message)) return;
   tt_web_request request = request_of(web, message, path);
   const body_count *count = count_of(message);
-  if (count && count->refused) { /* what is there of it is not the whole */
-    refuse_body(&request, count->refused);
-    return;
-  }
+  if (count && count->refused) return; /* what is there of it is not the whole */
   const tt_web_route *route = tt_web_find_route(web, path, &request.rest);
   if (route) route->handle(route->context, &request);
 }

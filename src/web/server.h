@@ -29,6 +29,7 @@ typedef struct tt_web_options {
   int max_connections; /**< default 256 */
   int max_streams; /**< streamed answers at a time, and as many that are made as a whole; default 8 */
   double answer_deadline; /**< s in which a client takes the next piece of an answer; default 30 */
+  double body_deadline;   /**< s in which the next piece of a request's body comes; default 30 */
   /** bytes of bodies that are kept until they are whole, all together, but for those of at most 64 KiB; default 256 MiB */
   size_t max_bodies;
 } tt_web_options;

@@ -568,6 +568,48 @@ static void test_who_waits_for_a_slow_answer_is_not_cut(void **state) {
   tt_web_free(web);
 }
 
+/* A piece of a body of 500,000 bytes at a time; false: nobody takes it any more. */
+static bool bring(GSocketConnection *connection, size_t size) {
+  GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(connection));
+  char *piece = g_strnfill(size, 'x');
+  bool brought = g_output_stream_write_all(out, piece, size, NULL, NULL, NULL);
+  g_free(piece);
+  g_usleep(100000);
+  return brought;
+}
+
+#define BRING_LONG "POST /long HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500000\r\n\r\n"
+
+static void test_a_body_takes_as_long_as_it_comes(void **state) {
+  (void)state;
+  char answer[4096] = "";
+  tt_web_options options = tt_web_options_default();
+  options.listen = "127.0.0.1:0";
+  options.body_deadline = 1;
+  tt_web *web = start(&options);
+  GSocketConnection *slow = connect_to(web), *drop = connect_to(web);
+  say(slow, BRING_LONG);
+  for (int i = 0; i < 20; i++) assert_true(bring(slow, 25000));
+  GInputStream *in = g_io_stream_get_input_stream(G_IO_STREAM(slow));
+  assert_true(g_input_stream_read(in, answer, sizeof answer - 1, NULL, NULL) > 0);
+  assert_non_null(strstr(answer, "200 OK"));
+  /* One that comes by drops would keep its room for ever. */
+  say(drop, BRING_LONG);
+  while (bring(drop, 1)) continue;
+  g_object_unref(slow);
+  g_object_unref(drop);
+  tt_web_free(web);
+}
+
+static void test_who_sends_too_much_is_told_before_all_is_there(void **state) {
+  (void)state;
+  tt_web *web = start_here();
+  static const char head[] = "Content-Length: 1000001\r\n";
+  expect(web, "POST /long", head, "the beginning", 413, "too long");
+  expect(web, "PUT /echo", head, "the beginning", 405, "this method is not allowed here");
+  tt_web_free(web);
+}
+
 static void test_who_takes_nothing_loses_its_turn(void **state) {
   (void)state;
   has_turn = 0;
@@ -679,6 +721,8 @@ int main(void) {
       cmocka_unit_test(test_errors_are_json),
       cmocka_unit_test(test_long_answers_come_whole_or_as_an_error),
       cmocka_unit_test(test_who_waits_for_a_slow_answer_is_not_cut),
+      cmocka_unit_test(test_a_body_takes_as_long_as_it_comes),
+      cmocka_unit_test(test_who_sends_too_much_is_told_before_all_is_there),
       cmocka_unit_test(test_who_takes_nothing_loses_its_turn),
       cmocka_unit_test(test_an_answer_that_begins_after_the_end_goes_nowhere),
       cmocka_unit_test(test_too_many_at_a_time_are_told_so),

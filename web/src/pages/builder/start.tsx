@@ -13,7 +13,7 @@ import {Icon} from '../../ui/icon';
 import {Show} from '../../ui/fetched';
 import {Draft, makeDraft} from './draft';
 import {arrange} from './dropped';
-import type {Dropped} from './dropped';
+import type {Dropped, Placed} from './dropped';
 import {DropZone} from './dropzone';
 import {forgetDraft, showDraft} from './session';
 import {drafts as draftList} from './types';
@@ -31,12 +31,23 @@ async function makeRobot(files: Dropped[], wished: string): Promise<string> {
   if (!model || refused) throw new Error(refused ?? 'There is no model among these files.');
   const name = wished || nameFrom(model);
   const draft = new Draft(await makeDraft({name}));
+  try {
+    await fill(draft, name, model, placed);
+  } catch (error) {
+    draft.close();
+    forgetDraft(draft.id);
+    await request('DELETE', draft.url).catch(() => undefined); // half a draft is none
+    throw error;
+  }
+  return draft.id;
+}
+
+async function fill(draft: Draft, name: string, model: string, placed: Placed[]): Promise<void> {
   await draft.open();
   const robot = `# ${name}: its model, and what is added to it.\ndescription: ${name}\nmodel: ${model}\n`;
   await draft.add([...placed, {path: 'robot.yaml', bytes: new Blob([robot])}]);
   draft.write(draft.main.value, set(draft.scene.value, ['robots'], [{robot: 'robot.yaml', name}]));
   await draft.settle();
-  return draft.id;
 }
 
 function NewRobot() {
