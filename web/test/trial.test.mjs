@@ -102,3 +102,28 @@ test('a world that runs is not taken for one that was reset', () => {
   wait();
   assert.equal(session.phase.value, 'armed');
 });
+
+test('a trial that the program does not take keeps no other from being stored', async () => {
+  const trial = (started, condition) => ({started, scene: 's', driver: '', time: 1, startedBy: 'hand', stoppedBy: 'hand', condition, note: '', discarded: false, recording: '', begin: 0});
+  kept.set('tether.trial.waiting', JSON.stringify([trial('2026-01-01T10:00:00Z', 'long'), trial('2026-01-01T10:01:00Z', '')]));
+  const taken = [];
+  globalThis.fetch = async (_url, {body}) => {
+    const {started, condition} = JSON.parse(body);
+    if (condition) return new Response('{"error": "condition: too long"}', {status: 400});
+    taken.push(started);
+    return new Response(JSON.stringify({...trial(started, condition), id: 7}), {status: 201});
+  };
+  globalThis.navigator ??= {};
+  await session.storeWaiting();
+  assert.deepEqual(taken, ['2026-01-01T10:01:00Z']);
+  assert.deepEqual(session.refusedTrials.value.map(({started, why}) => [started, why]), [['2026-01-01T10:00:00Z', 'condition: too long']]);
+  assert.equal(JSON.parse(kept.get('tether.trial.waiting')).length, 1, 'it is not lost');
+  session.discardRefused();
+  assert.deepEqual([session.refusedTrials.value, JSON.parse(kept.get('tether.trial.waiting'))], [[], []]);
+});
+
+test('texts of a trial are as long as the program takes', () => {
+  assert.equal(session.fitting('x > 1'), 'x > 1');
+  const long = session.fitting('🤖'.repeat(300));
+  assert.equal(new TextEncoder().encode(long).length <= 1000 && long.endsWith('🤖…'), true);
+});

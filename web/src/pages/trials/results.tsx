@@ -4,10 +4,12 @@ import {listOf, object, text} from '../../check';
 import {csvCell, formatDate, formatValue} from '../../format';
 import {request, useFetched} from '../../http';
 import {notify} from '../../live/store';
+import {lacks, may} from '../../role';
 import {addressOf} from '../../route';
 import {summarize} from '../../statistics';
 import {Button, Empty, Panel, Segmented} from '../../ui/controls';
 import {save} from '../../ui/download';
+import {Question} from '../../ui/dialog';
 import {Editable} from '../../ui/editable';
 import {BoxPlot} from './boxplot';
 import type {Group} from './boxplot';
@@ -65,7 +67,7 @@ function Summaries({groups}: {groups: Group[]}) {
   );
 }
 
-function exportCsv(trials: Trial[]): void {
+export function exportCsv(trials: Trial[]): void {
   const keys = ['id', 'started', 'scene', 'driver', 'time', 'startedBy', 'stoppedBy', 'condition', 'note', 'discarded', 'recording', 'begin'] as const;
   const rows = trials.map((trial) => keys.map((key) => csvCell(typeof trial[key] === 'boolean' ? String(trial[key]) : (trial[key] as string | number))).join(','));
   save('tether-trials.csv', new Blob([[keys.join(','), ...rows].join('\r\n') + '\r\n'], {type: 'text/csv'}));
@@ -85,6 +87,24 @@ function Counts({trial, save}: {trial: Trial; save: (discarded: boolean) => Prom
   return <input type="checkbox" aria-label={`Trial ${trial.id} counts`} checked={!(asked ?? trial.discarded)} onChange={(event) => choose(!event.currentTarget.checked)} />;
 }
 
+function Delete({trial, again}: {trial: Trial; again: () => void}) {
+  const [asking, ask] = useState(false);
+  const remove = () => {
+    ask(false);
+    request('DELETE', `api/trials/${trial.id}`).then(again, (error: Error) => notify(`Trial ${trial.id} can’t be deleted: ${error.message}`, 'error'));
+  };
+  return (
+    <>
+      <Button icon="trash" label={may('administer') ? `Delete trial ${trial.id}` : lacks('administer')} disabled={!may('administer')} onClick={() => ask(true)} />
+      {asking && (
+        <Question title="Delete this trial?" yes="Delete it" no="Keep it" onNo={() => ask(false)} onYes={remove}>
+          Trial {trial.id} of {formatDate(trial.started)}, {trial.time.toFixed(3)} s. It can’t be brought back. One that is not to count can stay: take away its tick.
+        </Question>
+      )}
+    </>
+  );
+}
+
 export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
   const [by, setBy] = useState<By>('scene');
   const groups = useMemo(() => groupsOf(trials, by), [trials, by]);
@@ -94,7 +114,6 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
     await request('PUT', `api/trials/${trial.id}`, part); // the rest may be older here than what the program has
     again();
   };
-  const tell = (error: Error) => notify(error.message, 'error');
   if (!trials.length) return <Empty icon="trials" title="No trials yet">Their times will be compared here, by concept and by driver.</Empty>;
   return (
     <div class="results">
@@ -123,7 +142,7 @@ export function Results({trials, again}: {trials: Trial[]; again: () => void}) {
                   <td><Recording trial={trial} kept={kept} /></td>
                   <td><Editable address={`trials/${trial.id}/note`} label={`Note of trial ${trial.id}`} value={trial.note} placeholder="add" save={(note) => change(trial, {note})} /></td>
                   <td><Counts trial={trial} save={(discarded) => change(trial, {discarded})} /></td>
-                  <td><Button icon="trash" label={`Delete trial ${trial.id}`} onClick={() => request('DELETE', `api/trials/${trial.id}`).then(again, tell)} /></td>
+                  <td><Delete trial={trial} again={again} /></td>
                 </tr>
               ))}
             </tbody>

@@ -1,6 +1,7 @@
 // session.ts: one trial from start to stop, and what is kept of it.
 import {computed, signal} from '@preact/signals';
-import {request} from '../../http';
+import {formatDate} from '../../format';
+import {HttpError, request} from '../../http';
 import {send} from '../../live/connection';
 import {control} from '../../live/control';
 import {goLive, isLive} from '../../live/moment';
@@ -34,8 +35,29 @@ export const elapsed = signal(0);
 export const last = signal<Trial | null>(null);
 /** Grows with every trial stored. */
 export const storedTrials = signal(0);
-/** Trials that the program could not take yet. */
+/** Trials that the program has not taken yet. */
 const waiting = shared<Omit<Trial, 'id'>[]>('trial.waiting', []);
+
+/** Of those that it does not take as they are, when they began, and why: others do not wait for them. Whoever opens the page anew asks again. */
+const refused = signal<ReadonlyMap<string, string>>(new Map());
+export const refusedTrials = computed(() => waiting.value.flatMap((trial) => (refused.value.has(trial.started) ? [{...trial, why: refused.value.get(trial.started)!}] : [])));
+
+/** Takes them out of this browser. */
+export function discardRefused(): void {
+  waiting.change((trials) => trials.filter(({started}) => !refused.peek().has(started)));
+}
+
+/** Bytes of a text of a trial; the program takes no more. */
+const MOST_BYTES = 1000;
+
+/** Its beginning, in whole characters, where it is too long. */
+export function fitting(text: string): string {
+  const size = (part: string) => new TextEncoder().encode(part).length;
+  if (size(text) <= MOST_BYTES) return text;
+  const letters = [...text];
+  while (size(letters.join('')) > MOST_BYTES - size('…')) letters.pop();
+  return `${letters.join('')}…`;
+}
 
 let release: (() => void) | null = null;
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -141,11 +163,11 @@ function finish(time: number, by: StopBy): void {
   const trial: Omit<Trial, 'id'> = {
     started: startedDate,
     scene: hello.peek()?.scene ?? '',
-    driver: driver.peek().trim(),
+    driver: fitting(driver.peek().trim()),
     time: elapsed.peek(),
     startedBy: startBy.peek(),
     stoppedBy: by,
-    condition: by === 'condition' ? describe(condition.peek()) : '',
+    condition: by === 'condition' ? fitting(describe(condition.peek())) : '',
     note: '',
     discarded: false,
     recording: hello.peek()?.recording ?? '',
@@ -160,7 +182,7 @@ function finish(time: number, by: StopBy): void {
 
 let storing = false;
 
-/** Hands over what waits, oldest first and each once, whichever tabs have it in mind; what fails waits on. */
+/** Hands over what waits, oldest first and each once, whichever tabs have it in mind; all of it waits on where the program is away. */
 export async function storeWaiting(): Promise<void> {
   if (storing) return;
   storing = true;
@@ -169,14 +191,24 @@ export async function storeWaiting(): Promise<void> {
   await alone.finally(() => (storing = false));
 }
 
+/** Answers that the same trial would get again: it says what this program does not know, or is too long. */
+const LASTS = [400, 409, 413, 422];
+
 async function storeEach(): Promise<void> {
-  for (let trial = waiting.fresh()[0]; trial; trial = waiting.fresh()[0]) {
+  const next = () => waiting.fresh().find(({started}) => !refused.peek().has(started));
+  for (let trial = next(); trial; trial = next()) {
     const {started} = trial;
     try {
       const answer = await request('POST', 'api/trials', trial, checkTrial);
       if (last.peek()?.started === started) last.value = answer;
     } catch (error) {
-      notify(`The trial is kept in this browser until the program takes it: ${(error as Error).message}`, 'error');
+      const {message} = error as Error;
+      if (error instanceof HttpError && LASTS.includes(error.status)) {
+        refused.value = new Map(refused.peek()).set(started, message);
+        notify(`The program does not take the trial of ${formatDate(started)}: ${message}. It is kept in this browser, and can be saved as CSV.`, 'error');
+        continue;
+      }
+      notify(`The trial is kept in this browser until the program takes it: ${message}`, 'error');
       return;
     }
     waiting.change((trials) => trials.filter((other) => other.started !== started));

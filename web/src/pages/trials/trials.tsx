@@ -9,14 +9,15 @@ import {hello, live, model, notify, status} from '../../live/store';
 import {param, setParams} from '../../route';
 import {dark} from '../../theme';
 import {Button, Field, Segmented, Switch} from '../../ui/controls';
+import {Question} from '../../ui/dialog';
 import {Show} from '../../ui/fetched';
 import {KeptRun, NoWorld} from '../../ui/noworld';
 import {Pad} from '../../driving/pad';
 import * as drive from '../../driving/session';
 import {WorldCanvas} from '../../view3d/canvas';
 import {ConditionEditor} from './condition_editor';
-import {Results} from './results';
-import {abort, begin, busy, byHand, condition, driver, elapsed, last, phase, resetFirst, startBy, stopBy, storedTrials, storeWaiting} from './session';
+import {exportCsv, Results} from './results';
+import {abort, begin, busy, byHand, condition, discardRefused, driver, elapsed, last, phase, refusedTrials, resetFirst, startBy, stopBy, storedTrials, storeWaiting} from './session';
 import type {Phase} from './session';
 import {runScene, scenes as sceneList} from '../../live/scenes';
 import type {Scene} from '../../live/scenes';
@@ -164,6 +165,25 @@ function TrialPart({drivers}: {drivers: string[]}) {
   );
 }
 
+/** Trials that the program does not take as they are. */
+function Refused() {
+  const [asking, ask] = useState(false);
+  const list = refusedTrials.value;
+  if (!list.length) return null;
+  return (
+    <div class="inline-error" role="alert">
+      The program does not take {list.length === 1 ? 'a trial' : `${list.length} trials`}, kept in this browser alone: {list[0]!.why}.{' '}
+      <button type="button" class="link" onClick={() => exportCsv(list.map((trial) => ({...trial, id: 0})))}>Save as CSV</button>{' '}
+      <button type="button" class="link" onClick={() => ask(true)}>Discard</button>
+      {asking && (
+        <Question title="Discard what the program does not take?" yes="Discard" no="Keep" onNo={() => ask(false)} onYes={() => (ask(false), discardRefused())}>
+          It can’t be brought back.
+        </Question>
+      )}
+    </div>
+  );
+}
+
 export function Trials() {
   const part = param('part', 'trials').value === 'results' ? 'results' : 'trial';
   const trials = useFetched('api/trials', listOf(checkTrial));
@@ -177,6 +197,7 @@ export function Trials() {
         {trials.value && <span class="muted">{trials.value.length === 1 ? '1 trial' : `${trials.value.length} trials`} stored</span>}
       </div>
       <Denied needs="drive" />
+      <Refused />
       {part === 'trial' ? (
         <TrialPart drivers={drivers} />
       ) : (
