@@ -3,10 +3,10 @@ import {useRef, useState} from 'preact/hooks';
 import {formatDate} from '../../format';
 import {useFetched} from '../../http';
 import {notify} from '../../live/store';
-import {may} from '../../role';
+import {lacks, may} from '../../role';
 import {Allowed, Denied} from '../../ui/allowed';
 import {Button} from '../../ui/controls';
-import {Dialog} from '../../ui/dialog';
+import {Dialog, Question} from '../../ui/dialog';
 import {listCheck, openFile, openLayout, removeLayout, saveAsFile, storeLayout} from './kept';
 
 function tell(error: unknown): void {
@@ -15,6 +15,7 @@ function tell(error: unknown): void {
 
 function Saved({close, name, setName}: {close: () => void; name: string; setName: (name: string) => void}) {
   const list = useFetched('api/layouts', listCheck);
+  const [removing, setRemoving] = useState('');
   const act = (done: Promise<void>, then: () => void) => void done.then(then, tell);
   if (list.error?.status === 404) return <p class="muted">This program keeps no layouts. They can be saved as files.</p>;
   const known = list.value?.some((layout) => layout.name === name.trim());
@@ -25,11 +26,25 @@ function Saved({close, name, setName}: {close: () => void; name: string; setName
           <li key={layout.name}>
             <button type="button" class="link" onClick={() => act(openLayout(layout.name), close)}>{layout.name}</button>
             <span class="muted">{formatDate(layout.changed)}</span>
-            {may('administer') && <Button icon="trash" label={`Remove ${layout.name}`} onClick={() => act(removeLayout(layout.name), list.again)} />}
+            <Button icon="trash" label={may('administer') ? `Remove ${layout.name}` : lacks('administer')} disabled={!may('administer')} onClick={() => setRemoving(layout.name)} />
           </li>
         ))}
         {list.value && !list.value.length && <li class="muted">None are saved yet.</li>}
       </ul>
+      {removing && (
+        <Question
+          title={`Remove the layout ${removing}?`}
+          yes="Remove it"
+          no="Keep it"
+          onNo={() => setRemoving('')}
+          onYes={() => {
+            setRemoving('');
+            act(removeLayout(removing), list.again);
+          }}
+        >
+          Everybody who opens these pages loses it. It can’t be brought back.
+        </Question>
+      )}
       <Allowed needs="drive">
         <form
           class="layout-save"
