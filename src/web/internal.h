@@ -126,6 +126,8 @@ bool tt_web_frame_is_late(tt_web_connection *connection, int64_t now);
 /** Lets go of all messages that tt_web_respond_later() still has; their connections are gone. What is at work ends by itself.
  *  In the web's context, after its thread. */
 void tt_web_forget_later(tt_web *web);
+/** Before their connections are closed: what is being made is answered to nobody any more. */
+void tt_web_leave_later(tt_web *web);
 
 /** One more who needs `web` itself beyond tt_web_free(). Any thread. */
 tt_web *tt_web_ref(tt_web *web);

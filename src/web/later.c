@@ -86,6 +86,17 @@ static void begin_waiting(tt_web *web, tt_web_slot_kind kind) {
   }
 }
 
+static void leave(gpointer data, gpointer user) {
+  (void)user;
+  ((later *)data)->gone = TRUE;
+}
+
+void tt_web_leave_later(tt_web *web) {
+  for (int kind = 0; kind < TT_WEB_SLOT_KINDS; kind++)
+    g_queue_foreach(&web->waiting[kind], leave, NULL);
+  g_queue_foreach(&web->working, leave, NULL);
+}
+
 void tt_web_forget_later(tt_web *web) {
   later *held;
   for (int kind = 0; kind < TT_WEB_SLOT_KINDS; kind++)

@@ -585,6 +585,7 @@ static void close_all(tt_web *web) {
   int64_t start = g_get_monotonic_time();
   g_cancellable_cancel(web->accepting);
   go_on_while(web, answers, start + SECOND / 2);
+  tt_web_leave_later(web); /* libsoup does not tell that their connections are gone */
   soup_server_disconnect(web->server);
   tt_web_shut_connections(web);
   go_on_while(web, works, start + 3 * SECOND / 4);
