@@ -140,7 +140,7 @@ export function forget(addresses: readonly string[]): void {
   for (const address of addresses) put(address, null);
 }
 
-const isAway = () => connection.peek() === 'lost' || connection.peek() === 'connecting';
+const isAway = () => ['lost', 'refused', 'connecting'].includes(connection.peek());
 
 addEventListener('pagehide', () => {
   for (const one of all) if (one.isUnsaved()) one.leave();

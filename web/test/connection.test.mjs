@@ -194,3 +194,32 @@ test('a scene that was chosen begins, or it is said why it did not, and that sta
   await goOn({token: 'five', scene: 'other'});
   assert.equal(texts().length, 1);
 });
+
+test('a page whose token counts no more says so, asks slowly, and takes another', async () => {
+  const refuse = async (status) => {
+    asked.pop().resolve(new Response('{"error": "a token is needed"}', {status}));
+    for (let i = 0; i < 5; i++) await settle();
+  };
+  await answer();
+  sockets[0].say({...hello, token: 'withdrawn'});
+  sockets[0].say(model);
+  sockets[0].onclose({code: 1008, reason: 'the token was withdrawn'});
+  await wait(1);
+  await refuse(401);
+  assert.equal(store.connection.value, 'refused');
+  assert.match(store.refusal.value, /^Your token counts no more/);
+  asked = [];
+  await wait(10);
+  assert.equal(asked.length, 0);
+  await wait(6);
+  await refuse(429);
+  assert.match(store.refusal.value, /Too many wrong tokens/);
+  const shown = line.showToken('another');
+  await answer(); // to the token
+  await shown;
+  await settle();
+  await answer(); // to the page
+  sockets.at(-1).say({...hello, token: 'withdrawn'});
+  sockets.at(-1).say(model);
+  assert.equal(store.connection.value, 'live');
+});

@@ -3,18 +3,20 @@ import {decodeFrame, decodeSamples, POSES, SIGNALS} from './codec';
 import {takeFrame} from './frames';
 import {resubscribe, takeSamples} from './samples';
 import {Unexpected} from '../check';
-import {request} from '../http';
+import {HttpError, request} from '../http';
 import {role} from '../role';
 import {forgetToken} from '../route';
 import {checkAccess, offers, takeAccess} from './offers';
 import {readMessage} from './incoming';
 import {noteWorld} from './scenes';
-import {connection, hello, lostAt, notify, receive, retryAt, status} from './store';
+import {connection, hello, lostAt, notify, receive, refusal, retryAt, status} from './store';
 import {PROTOCOL} from './types';
 import type {PageMessage, ServerMessage} from './types';
 
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 5000;
+/** Somebody may give the page's token back. */
+const REFUSED_MS = 15000;
 /** The program says its status five times a second; this long without anything and the line is dead. */
 const SILENCE_MS = 5000;
 /** A program that is busy lets one wait for its first word; *Try now* need not. */
@@ -69,9 +71,10 @@ export async function connect(): Promise<void> {
   clearTimeout(timer);
   hangUp();
   const mine = ++attempt;
-  const access = await request('GET', 'api/access', undefined, checkAccess, FIRST_WORD_MS).catch(() => null);
+  const access = await request('GET', 'api/access', undefined, checkAccess, FIRST_WORD_MS).catch((error: Error) => error);
   if (mine !== attempt) return;
-  if (!access) return lose();
+  if (access instanceof HttpError && REFUSALS[access.status]) return refuse(access);
+  if (access instanceof Error) return lose();
   forgetToken();
   takeAccess(access);
   if (offers('/live')) return open();
@@ -149,6 +152,28 @@ function takeBytes(bytes: ArrayBuffer): void {
   } else if (kind === SIGNALS) {
     takeSamples(decodeSamples(bytes));
   }
+}
+
+/** What a page can do about answers of this status. */
+const REFUSALS: Record<number, string> = {
+  401: 'Your token counts no more: it was withdrawn, or the program was started with another. Give the one that counts now.',
+  403: 'The program does not let this page in',
+  429: 'Too many wrong tokens came from this address. It is tried again in a while',
+};
+
+function refuse({status: code, message}: HttpError): void {
+  lose();
+  clearTimeout(timer);
+  refusal.value = code === 401 ? REFUSALS[code]! : `${REFUSALS[code]}: ${message}.`;
+  connection.value = 'refused';
+  retryAt.value = Date.now() + REFUSED_MS;
+  timer = setTimeout(connect, REFUSED_MS);
+}
+
+/** Shows the program another token, which becomes a cookie with the answer. */
+export async function showToken(token: string): Promise<void> {
+  await request('GET', `api/access?${new URLSearchParams({token})}`, undefined, checkAccess, FIRST_WORD_MS);
+  retryNow();
 }
 
 function lose(): void {

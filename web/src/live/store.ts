@@ -5,9 +5,9 @@ import {role} from '../role';
 import {newestFrame} from './frames';
 import type {Hello, Model, Phantom, ServerMessage, Status, WireMessage, WorldEvent} from './types';
 
-/** connecting: never connected yet; live; lost: was connected; foreign: the program speaks another version; worldless: a
+/** connecting: never connected yet; live; lost: was connected; refused: the program is there and lets this page in no more; foreign: the program speaks another version; worldless: a
  *  program without a world, such as `tether collect` or `tether sweep`: offers.ts says what it has. */
-export type ConnectionState = 'connecting' | 'live' | 'lost' | 'foreign' | 'worldless';
+export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused' | 'foreign' | 'worldless';
 
 export interface TimedEvent extends WorldEvent {
   id: number;
@@ -34,6 +34,8 @@ export interface Chosen {
 
 /** The one that was chosen here: the program is away until it runs; null: none was. */
 export const awaited = signal<Chosen | null>(null);
+/** Why the program lets this page in no more, in words for people. */
+export const refusal = signal('');
 export const lostAt = signal(0); // ms since the epoch
 export const retryAt = signal(0); // ms since the epoch, of the next attempt
 export const hello = signal<Hello | null>(null);

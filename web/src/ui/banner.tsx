@@ -1,8 +1,8 @@
 // banner.tsx: what is wrong with the connection, and what the page does about it.
 import {signal} from '@preact/signals';
-import {useEffect} from 'preact/hooks';
-import {retryNow} from '../live/connection';
-import {awaited, connection, hello, lostAt, notices, dismiss, retryAt, status} from '../live/store';
+import {useEffect, useState} from 'preact/hooks';
+import {retryNow, showToken} from '../live/connection';
+import {awaited, connection, hello, lostAt, notices, notify, dismiss, refusal, retryAt, status} from '../live/store';
 import {toggleStop} from '../live/control';
 import {goLive, goneRun, isLive, isOfWorld, isServed} from '../live/moment';
 import {addressOf, page} from '../route';
@@ -40,6 +40,23 @@ function Gone() {
   );
 }
 
+/** The program is there, and another token may open it again; what was typed on the page is still there then. */
+function Refused() {
+  const [token, setToken] = useState('');
+  const show = (event: Event) => {
+    event.preventDefault();
+    showToken(token.trim()).catch((error: Error) => notify(`Not let in: ${error.message}`, 'error'));
+  };
+  return (
+    <form class="banner error" onSubmit={show}>
+      <Icon name="warning" />
+      <span role="alert">{refusal.value}</span>
+      <input type="password" aria-label="Token" placeholder="Token" autocomplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
+      <button type="submit" class="button plain" disabled={!token.trim()}>Show it</button>
+    </form>
+  );
+}
+
 export function Banner() {
   const state = connection.value;
   useEffect(() => {
@@ -69,6 +86,7 @@ export function Banner() {
       </div>
     ) : null;
   }
+  if (state === 'refused') return <Refused />;
   if (state === 'worldless') return null;
   if (state === 'connecting' && !retryAt.value) return null;
   const away = now.value - lostAt.value; // read, so that it is looked at again as time goes on

@@ -18,6 +18,7 @@ const CONNECTION = {
   connecting: 'Connecting',
   live: 'Live',
   lost: 'Disconnected',
+  refused: 'Refused',
   foreign: 'Other version',
   worldless: 'No world',
 } as const;
