@@ -23,11 +23,10 @@ typedef struct tt_live_options {
   const char *kept;     /**< name of the kept run that the world shows; NULL: it computes its own */
   double kept_duration; /**< s */
   const char *recording; /**< id of the kept run that this one becomes; NULL or "": none */
-  const char *
-      refused; /**< scene that was to run in the place of this one and could not be opened; NULL or "": none */
-  const char *refusal; /**< and why */
-  const char *runs;    /**< folder of kept runs that may race; NULL: none */
-  tt_floor floor;      /**< copied into the model message */
+  const char *refused;   /**< scene chosen instead, which could not be opened; NULL or "": none */
+  const char *refusal;   /**< and why */
+  const char *runs;      /**< folder of kept runs that may race; NULL: none */
+  tt_floor floor;        /**< copied into the model message */
 } tt_live_options;
 
 typedef struct tt_live tt_live;
