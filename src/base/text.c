@@ -79,6 +79,35 @@ size_t tt_text_cut_columns(char *text, size_t columns) {
   return length;
 }
 
+static const char *next_character(const char *text) {
+  do text++;
+  while (continues(*text));
+  return text;
+}
+
+bool tt_text_matches(const char *text, const char *pattern) {
+  const char *star = NULL, *tried = NULL; /* behind the last *, and where what it stands for ends */
+  while (*text) {
+    if (*pattern == '*') {
+      star = ++pattern;
+      tried = text;
+    } else if (*pattern == '?') {
+      pattern++;
+      text = next_character(text);
+    } else if (*pattern == *text) {
+      pattern++;
+      text++;
+    } else if (star) {
+      pattern = star;
+      text = tried = next_character(tried);
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') pattern++;
+  return !*pattern;
+}
+
 bool tt_text_is_formula(const char *text) { return *text && strchr("=+-@\t\r", *text); }
 
 void tt_print(FILE *to, const char *format, ...) {

@@ -25,6 +25,9 @@ size_t tt_text_cut(char *text, size_t size);
 /** The same for at most `columns` characters, each taken for one column of a terminal. */
 size_t tt_text_cut_columns(char *text, size_t columns);
 
+/** Whether `text` is what `pattern` says, in which * stands for any characters, ? for one, and all else for itself. */
+bool tt_text_matches(const char *text, const char *pattern);
+
 /** Whether a spreadsheet that opens a CSV would take `text` for a formula, and run what it says. Whoever writes text into a
  *  CSV puts an apostrophe before it, as csvCell() of the pages does. */
 bool tt_text_is_formula(const char *text);

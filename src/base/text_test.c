@@ -113,6 +113,21 @@ static void what_a_spreadsheet_would_run_is_known(void **state) {
     assert_false(tt_text_is_formula(texts[i]));
 }
 
+static void patterns_have_stars_and_question_marks(void **state) {
+  (void)state;
+  static const char *const fits[][2] = {{"", ""},         {"", "*"},          {"a", "?"},
+                                        {"ä", "?"},       {"xäy", "*?y"},     {"arm[1]", "arm[1]"},
+                                        {"a\\b", "a\\b"}, {"abcabd", "*abd"}, {"a.b.c", "a*c"},
+                                        {"aXbXc", "*X?"}};
+  static const char *const others[][2] = {{"a", ""},   {"", "?"},        {"ä", "??"},
+                                          {"ab", "a"}, {"a1", "a[1]"},   {"abc", "*d"},
+                                          {"A", "a"},  {"abcab", "*abd"}};
+  for (size_t i = 0; i < sizeof fits / sizeof *fits; i++)
+    assert_true(tt_text_matches(fits[i][0], fits[i][1]));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(tt_text_matches(others[i][0], others[i][1]));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_text_stays),
@@ -124,6 +139,7 @@ int main(void) {
       cmocka_unit_test(printing_keeps_only_the_line_ends_of_its_format),
       cmocka_unit_test(a_text_of_lines_is_printed_line_by_line),
       cmocka_unit_test(what_a_spreadsheet_would_run_is_known),
+      cmocka_unit_test(patterns_have_stars_and_question_marks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "store/batch.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,25 @@ bool tt_handling_copy(tt_handling *target, const tt_handling *source) {
 static void clear_handling(void *item) { tt_handling_clear(item); }
 
 tt_list tt_handling_list(void) { return TT_LIST(tt_handling, clear_handling); }
+
+/** Whether a pattern goes before another one. Of equally long ones it is not the one that stands first in the list: a
+ *  restart reads them in another order. */
+static bool goes_before(const char *pattern, const char *other) {
+  const size_t length = strlen(pattern), other_length = strlen(other);
+  return length != other_length ? length > other_length : strcmp(pattern, other) < 0;
+}
+
+const tt_handling *tt_handling_of(const tt_list *handlings, const char *identifier) {
+  const tt_handling *best = NULL;
+  for (uint32_t i = 0; i < handlings->len; i++) {
+    const tt_handling *handling = &tt_list_at(handlings, tt_handling, i);
+    if (!strcmp(handling->pattern, identifier)) return handling;
+    if ((!best || goes_before(handling->pattern, best->pattern)) &&
+        tt_text_matches(identifier, handling->pattern))
+      best = handling;
+  }
+  return best;
+}
 
 bool tt_store_add_handling(tt_list *handlings, const tt_handling *handling) {
   tt_handling added;

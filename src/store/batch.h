@@ -138,6 +138,8 @@ bool tt_store_batch_reserve(tt_store_batch *batch, size_t samples, size_t values
 bool tt_store_add_name(tt_list *names, int index, const char *identifier, const char *name,
                        tt_name_state state);
 bool tt_store_add_handling(tt_list *handlings, const tt_handling *handling);
+/** Those that an attribute's values have, as told by its identifier: that of its own, or of the longest pattern. NULL: none is set. */
+const tt_handling *tt_handling_of(const tt_list *handlings, const char *identifier);
 /** An empty list of tt_handling. */
 tt_list tt_handling_list(void);
 /** Samples from `first` on that are one message. */

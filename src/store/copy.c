@@ -1,8 +1,8 @@
 #include "store/copy.h"
 
+#include "base/text.h"
 #include "store/map.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +116,17 @@ static tt_status load_both(copying *job, tt_error *error) {
 
 /* --- names and handling --- */
 
+static bool is_wanted(const copying *job, const tt_store_name *device) {
+  if (device->state == TT_NAME_REMOVED) return false;
+  const char *const *pattern = job->options->devices;
+  if (!pattern) return true;
+  for (; *pattern; pattern++) {
+    if (tt_text_matches(device->identifier, *pattern)) return true;
+    if (device->name && tt_text_matches(device->name, *pattern)) return true;
+  }
+  return false;
+}
+
 /** Whether the target calls something by this name, or has one for this identifier. */
 static bool is_named(const tt_list *names, const tt_store_name *name) {
   for (uint32_t i = 0; i < names->len; i++) {
@@ -142,14 +153,60 @@ static bool has_handling(const tt_list *handlings, const char *pattern) {
   return false;
 }
 
+/** Whether nobody's values or settings are in it. */
+static bool is_new(const known *target) {
+  return !target->devices.len && !target->attributes.len && !target->handlings.len;
+}
+
+/** Whether it leaves values out, or removes some. */
+static bool loses_values(const tt_handling *handling) {
+  return handling->retention > 0 || handling->min_interval > 0 || handling->mode != TT_MODE_BOTH;
+}
+
+static bool is_there(const tt_list *names, const char *identifier) {
+  for (uint32_t i = 0; i < names->len; i++)
+    if (!strcmp(tt_list_at(names, tt_store_name, i).identifier, identifier)) return true;
+  return false;
+}
+
+static bool is_copied(const copying *job, int attribute) {
+  for (uint32_t i = 0; i < job->source.devices.len; i++) {
+    if (is_wanted(job, &tt_list_at(&job->source.devices, tt_store_name, i)) &&
+        tt_map_get(&job->source.pairs, (tt_map_key){(int)i, attribute}))
+      return true;
+  }
+  return false;
+}
+
+/** What an attribute is kept as comes with it where the target knows nothing of it; what may leave out or remove values does not. */
+static bool copy_handling_of(copying *job, int attribute) {
+  const tt_store_name *name = &tt_list_at(&job->source.attributes, tt_store_name, attribute);
+  const tt_handling *set = tt_handling_of(&job->source.handlings, name->identifier);
+  if (!set || is_there(&job->target.attributes, name->identifier) ||
+      tt_handling_of(&job->target.handlings, name->identifier) || !is_copied(job, attribute) ||
+      strpbrk(name->identifier, "*?"))
+    return true;
+  const tt_handling kept = {.pattern = name->identifier,
+                            .type = set->type,
+                            .unit = set->unit,
+                            .scale = set->scale,
+                            .offset = set->offset};
+  const bool says = kept.type != TT_VALUE_AUTO || kept.unit || kept.scale != 1 || kept.offset != 0;
+  return !says || tt_store_add_handling(&job->batch->handlings, &kept);
+}
+
+/** Into a store that is new all of it. Another one has values of its own, which patterns of the source may be about, too. */
 static tt_status copy_handlings(copying *job, tt_error *error) {
   const tt_list *handlings = &job->source.handlings;
+  const bool all = is_new(&job->target);
   for (uint32_t i = 0; i < handlings->len; i++) {
     const tt_handling *handling = &tt_list_at(handlings, tt_handling, i);
-    if (!has_handling(&job->target.handlings, handling->pattern) &&
-        !tt_store_add_handling(&job->batch->handlings, handling))
-      return no_memory(error);
+    if (all && !tt_store_add_handling(&job->batch->handlings, handling)) return no_memory(error);
+    job->copied->withheld +=
+        !all && loses_values(handling) && !has_handling(&job->target.handlings, handling->pattern);
   }
+  for (uint32_t i = 0; !all && i < job->source.attributes.len; i++)
+    if (!copy_handling_of(job, (int)i)) return no_memory(error);
   return TT_OK;
 }
 
@@ -263,17 +320,6 @@ static tt_status copy_epochs(copying *job, const tt_list *epochs, tt_error *erro
 }
 
 /* --- devices --- */
-
-static bool is_wanted(const copying *job, const tt_store_name *device) {
-  if (device->state == TT_NAME_REMOVED) return false;
-  const char *const *pattern = job->options->devices;
-  if (!pattern) return true;
-  for (; *pattern; pattern++) {
-    if (!fnmatch(*pattern, device->identifier, 0)) return true;
-    if (device->name && !fnmatch(*pattern, device->name, 0)) return true;
-  }
-  return false;
-}
 
 static tt_status copy_devices(copying *job, tt_error *error) {
   const tt_list *devices = &job->source.devices;

@@ -1,6 +1,7 @@
 /* feed.c: queues of live samples, and what they look like on a wire. */
 #include "telemetry/feed.h"
 
+#include "base/text.h"
 #include "telemetry/feed_hub.h"
 #include "telemetry/number.h"
 #include "telemetry/text.h"
@@ -121,8 +122,7 @@ void tt_feed_renamed(tt_feed_hub *hub) {
 
 static bool matches(char **patterns, const char *identifier, const char *name) {
   for (; *patterns; patterns++) {
-    if (g_pattern_match_simple(*patterns, identifier) || (name && !strcmp(*patterns, name)))
-      return true;
+    if (tt_text_matches(identifier, *patterns) || (name && !strcmp(*patterns, name))) return true;
   }
   return false;
 }

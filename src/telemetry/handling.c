@@ -72,26 +72,9 @@ bool tt_handling_is_pattern(const char *identifier) { return strpbrk(identifier,
 
 void tt_handlings_init(tt_collector *collector) { collector->handlings = tt_handling_list(); }
 
-/** Whether a pattern goes before another one. Of equally long ones it is not the one that stands first in the list: a
- *  restart reads them in another order. */
-static bool goes_before(const char *pattern, const char *other) {
-  const size_t length = strlen(pattern), other_length = strlen(other);
-  return length != other_length ? length > other_length : strcmp(pattern, other) < 0;
-}
-
 void tt_handlings_resolve(tt_collector *collector, tt_attribute *resolved) {
-  const tt_handling *best = NULL;
-  for (guint i = 0; i < collector->handlings.len; i++) {
-    const tt_handling *handling = &tt_list_at(&collector->handlings, tt_handling, i);
-    if (!strcmp(handling->pattern, resolved->identifier)) {
-      best = handling;
-      break;
-    }
-    if ((!best || goes_before(handling->pattern, best->pattern)) &&
-        g_pattern_match_simple(handling->pattern, resolved->identifier))
-      best = handling;
-  }
-  resolved->handling = best ? *best : tt_handling_default();
+  const tt_handling *set = tt_handling_of(&collector->handlings, resolved->identifier);
+  resolved->handling = set ? *set : tt_handling_default();
 }
 
 /** Where some values are to be kept for another time, what is old is looked for at once. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tether telemetry copy, backup and remove: of both kinds of store, killed at any moment, while a collector writes."""
 import collections
+import json
 import os
 import pathlib
 import random
@@ -108,6 +109,36 @@ class Copies(WithStores):
             devices = collector.devices()
             self.assertEqual((devices["ROBO1"]["name"], devices["X"]["name"]), ("Mine", "Red robot"))
             self.assertIn('"unit":"ft"', collector.get("/telemetry/handling"))
+
+    def test_handling_that_loses_values_stays_behind(self):
+        """A season's store keeps for ever, whatever the robot's store that is copied into it forgets or ignores."""
+        source, target = self.stores.url("sqlite"), self.stores.url("sqlite")
+        with Collector(source) as collector:
+            for pattern, handling in (("Input*", {"retention": 3600}), ("Debug.*", {"mode": "ignore"}), ("*", {"min_interval": 9}),
+                                      ("New.x.v", {"unit": "V", "retention": 7}), ("Input.x.v", {"unit": "ft"})):
+                collector.put(f"/telemetry/handling/{pattern}", handling)
+            for attribute in "Input", "New":
+                text = message("NEW", 10 ** 7, [(attribute, 0, {"x": {"v": 1}})])
+                self.assertEqual(collector.request("POST", "/telemetry", text)[0], 200)
+        with Collector(target) as collector:
+            text = message("OLD", 10 ** 7, [("Input", 0, {"x": {"v": 1}})])
+            self.assertEqual(collector.request("POST", "/telemetry", text)[0], 200)
+        result = telemetry("copy", source, target, "--device", "NEW")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("4 patterns are not copied", result.stderr)
+        with Collector(target) as collector:
+            handlings = json.loads(collector.get("/telemetry/handling"))
+        self.assertEqual([(set_["pattern"], set_["unit"], set_["retention"], set_["mode"]) for set_ in handlings],
+                         [("New.x.v", "V", 0, "both")])
+
+    def test_devices_are_known_by_stars_and_question_marks_alone(self):
+        source, target = self.stores.url("sqlite"), self.stores.url("sqlite")
+        with Collector(source) as collector:
+            for device in "arm[1]", "arm1":
+                text = message(device, 10 ** 7, [("I", 0, {"x": {"v": 1}})])
+                self.assertEqual(collector.request("POST", "/telemetry", text)[0], 200)
+        self.copy(source, target, "--device", "arm[1]")
+        self.assertEqual({row[0] for row in rows(target)}, {"arm[1]"})
 
     def test_killed_and_begun_again(self):
         for turn in range(KILLS):

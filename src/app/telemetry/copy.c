@@ -80,6 +80,12 @@ static tt_status copy(copy_job *job, tt_store_reader *from, tt_error *error) {
   if (status == TT_OK)
     tt_print(stdout, "copied %" PRIu64 " values in %" PRIu64 " records of %" PRIu64 " devices\n",
              copied.values, copied.records, copied.devices);
+  if (status == TT_OK && copied.withheld)
+    tt_print(stderr,
+             "note: retention, min_interval and mode of %" PRIu64
+             " patterns are not copied: the target has values of its own; set there what is wanted "
+             "(telemetry.attributes)\n",
+             copied.withheld);
   return status;
 }
 
