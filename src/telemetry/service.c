@@ -57,6 +57,7 @@ const cyaml_schema_field_t tt_telemetry_fields[] = {
     TEXT("nats", tt_telemetry_keys, nats, 1024),
     TEXT("store", tt_telemetry_keys, store, 1024),
     TEXT("spool", tt_telemetry_keys, spool, 1024),
+    TEXT("spool_was", tt_telemetry_keys, spool_was, 4096),
     CYAML_FIELD_FLOAT("spool_limit", CYAML_FLAG_OPTIONAL, tt_telemetry_keys, spool_limit),
     TEXT("late", tt_telemetry_keys, late, 32),
     TEXT("seal_after", tt_telemetry_keys, seal_after, 32),
@@ -182,6 +183,7 @@ static tt_status open_store(const tt_telemetry_keys *keys, bool follows, tt_stor
                             tt_error *error) {
   tt_store_options options = {.url = keys->store ? keys->store : "none:",
                               .spool = keys->spool,
+                              .spool_was = keys->spool_was,
                               .spool_limit = (uint64_t)keys->spool_limit,
                               .may_be_away = follows};
   return tt_store_open(&options, store, error);

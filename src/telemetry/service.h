@@ -34,6 +34,7 @@ typedef struct tt_telemetry_keys {
   char *store;  /**< "sqlite:FILE", "postgresql://…"; NULL: nothing is stored */
   /** file, for PostgreSQL; NULL: while it is away nothing is stored, and senders wait */
   char *spool;
+  char *spool_was;    /**< the URL that `store` was when what waits was spooled; NULL: what it is */
   double spool_limit; /**< bytes; default 1 GiB */
   /** "1 s": a message behind by more, without a sign of why, means that its device's clock jumped */
   char *late;

@@ -4,6 +4,7 @@ database stopped: the state is said, and everything arrives in the end."""
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -203,6 +204,35 @@ class Crash(WithStores):
         device.join(30)
         with collector:
             self.check_stored(collector, [device])
+
+    def test_a_spool_is_for_one_store(self):
+        """What waits for a store that is away goes into no other, and is told."""
+        with socket.create_server(("127.0.0.1", 0)) as held:
+            nobody = f"postgresql://me:secret@127.0.0.1:{held.getsockname()[1]}"
+        spool = f"telemetry.spool={self.stores.file('spool')}"
+        with Collector(f"{nobody}/season", spool) as collector:
+            text = message("A", 10 ** 7, [("I", 0, {"d": {"n": 1}})])
+            self.assertEqual(collector.request("POST", "/telemetry", text)[0], 200)
+        with self.assertRaisesRegex(RuntimeError, "bytes of messages wait here for postgresql://127.0.0.1:[0-9]+/season, not for .*/test: ") as caught:
+            Collector(f"{nobody}/test", spool)
+        self.assertNotIn("secret", str(caught.exception))
+        for url, *settings in (f"{nobody}/season?connect_timeout=2",), (f"{nobody}/test", f"telemetry.spool_was={nobody}/season"):
+            with Collector(url, spool, *settings) as collector:
+                self.assertGreater(collector.status()["spooled_bytes"], 0)
+
+    def test_a_database_without_utf8_is_refused(self):
+        """A text that has no room there would hold up all that waits behind it."""
+        postgres = self.stores.postgres
+        postgres.query("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        spool = f"telemetry.spool={self.stores.file('spool')}"
+        with self.assertRaisesRegex(RuntimeError, "encoding is LATIN1.*ENCODING 'UTF8' TEMPLATE template0"):
+            Collector(postgres.url.replace("/postgres?", "/latin?"), spool)
+        url, settings = self.stores.url("postgresql"), self.stores.settings("postgresql")
+        with Collector(url, *settings, PGCLIENTENCODING="LATIN1") as collector:
+            text = message("E", 10 ** 7, [("I", 0, {"d": {"t": "5 €"}})])
+            self.assertEqual(collector.request("POST", "/telemetry", text.encode())[0], 200)
+        with Collector(url, *settings, PGCLIENTENCODING="UTF8") as collector:
+            self.assertEqual(collector.table("device=E")["records"][0][2:], ["5 €"])
 
     @unittest.skipUnless(TEAR, "needs what kills while it writes")
     def test_torn_spool(self):

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "store/place.h"
 #include "store/spool/spool_frame.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ typedef struct damage {
 
 struct tt_spool {
   char *path;
+  char *place; /**< the store it is for; NULL: nobody said so */
   int file;
   tt_file_mark mark; /**< of the file that was opened */
   uint64_t writer;
@@ -421,7 +423,61 @@ void tt_spool_close(tt_spool *spool) {
   tt_list_free(&spool->passing);
   tt_list_free(&spool->damages);
   free(spool->path);
+  free(spool->place);
   free(spool);
+}
+
+/* --- whose it is --- */
+
+static void forget_all(tt_spool *spool) {
+  spool->start = spool->end = 0;
+  spool->passed = (damage){0};
+  spool->failing_since = 0;
+  tt_list_cut(&spool->damages, 0);
+  if (ftruncate(spool->file, 0) || fdatasync(spool->file))
+    tt_log_warning("%s: can't be emptied", spool->path);
+}
+
+/** The store for which the first frame says that it is, in `batch`; NULL: it doesn't. */
+static const char *find_place(tt_spool *spool, tt_store_batch *batch, uint64_t *end) {
+  tt_frame frame;
+  tt_frame_known known = {0};
+  tt_error ignored;
+  uint64_t position = 0;
+  if (find_frame(spool, &position, written_end(spool), &frame, &ignored) != TT_OK || position)
+    return NULL;
+  const bool fits = !frame.old && !frame.samples &&
+                    tt_frame_decode(&frame, spool->bytes.data, &known, batch) == TT_OK;
+  tt_frame_known_clear(&known);
+  *end = size_of(&frame);
+  return fits && batch->text.len ? batch->text.data : NULL;
+}
+
+static tt_status check_place(tt_spool *spool, const char *place, const char *was, tt_error *error) {
+  tt_store_batch *batch = tt_store_batch_new();
+  if (!batch) return no_memory(spool, error);
+  uint64_t end = 0;
+  const char *there = find_place(spool, batch, &end);
+  tt_status status = TT_OK;
+  if (there && end == spool->end)
+    forget_all(spool);  // nothing waits behind it
+  else if (there && !tt_store_is_place(there, place) && !(was && tt_store_is_place(there, was)))
+    status =
+        tt_fail(error, TT_INVALID,
+                "%s: %" PRIu64
+                " bytes of messages wait here for %s, not for %s: start once with that store, or "
+                "set telemetry.spool to another file; if that store is reached by this URL "
+                "now, set telemetry.spool_was to %s once",
+                spool->path, tt_spool_bytes(spool) - end, there, place, there);
+  tt_store_batch_free(batch);
+  return status;
+}
+
+tt_status tt_spool_own(tt_spool *spool, const char *place, const char *was, tt_error *error) {
+  if (tt_spool_bytes(spool)) TT_TRY(check_place(spool, place, was, error));
+  free(spool->place);
+  spool->place = strdup(place);
+  return spool->place ? TT_OK : no_memory(spool, error);
 }
 
 /* --- in --- */
@@ -449,12 +505,23 @@ static tt_status need_file(tt_spool *spool, tt_error *error) {
   return TT_OK;
 }
 
+/** A frame of nothing but a text: to who does not look for it a batch in which nothing is. */
+static bool encode_place(tt_spool *spool) {
+  tt_store_batch *batch = tt_store_batch_new();
+  const bool made = batch && tt_list_add(&batch->text, spool->place, strlen(spool->place) + 1) &&
+                    tt_frame_encode(&spool->bytes, batch, spool->writer, 0);
+  tt_store_batch_free(batch);
+  return made;
+}
+
 /** TT_BAD_MESSAGE: what is there can't be read, which writing a part of it needs. */
 static tt_status append_at(tt_spool *spool, const tt_store_batch *batch, uint64_t position,
                            tt_error *error) {
   tt_list *bytes = &spool->bytes;
   tt_list_cut(bytes, 0);
-  if (!tt_frame_encode(bytes, batch, spool->writer, position)) return no_memory(spool, error);
+  if (!position && spool->place && !encode_place(spool)) return no_memory(spool, error);
+  if (!tt_frame_encode(bytes, batch, spool->writer, position + bytes->len))
+    return no_memory(spool, error);
   if (position + bytes->len > spool->limit)
     return tt_fail(error, TT_FULL, "%s: the spool is full (%" PRIu64 " bytes)", spool->path,
                    position);
@@ -481,15 +548,6 @@ tt_status tt_spool_append(tt_spool *spool, const tt_store_batch *batch, tt_error
 }
 
 /* --- out --- */
-
-static void forget_all(tt_spool *spool) {
-  spool->start = spool->end = 0;
-  spool->passed = (damage){0};
-  spool->failing_since = 0;
-  tt_list_cut(&spool->damages, 0);
-  if (ftruncate(spool->file, 0) || fdatasync(spool->file))
-    tt_log_warning("%s: can't be emptied", spool->path);
-}
 
 /** Where a place ends that begins there. NO_END: nothing can be read up to the end. */
 static uint64_t find_end(tt_spool *spool, uint64_t from) {

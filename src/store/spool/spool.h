@@ -12,6 +12,9 @@ typedef struct tt_spool tt_spool;
 /** Opens or creates the file, for one process at a time. What an earlier one left in it is kept, also in the format of
  *  older versions; its end is cut where the last whole batch ends, and damage is said. */
 tt_status tt_spool_open(const char *path, uint64_t limit, tt_spool **spool, tt_error *error);
+/** Says which store the spool is for (tt_store_place()), which stands in the file before what waits. TT_INVALID: what waits there is for
+ *  another one, which is not `was` either (NULL: none). What older versions left doesn't say, and is for any. */
+tt_status tt_spool_own(tt_spool *spool, const char *place, const char *was, tt_error *error);
 /** Bytes that an earlier process left in a spool; 0 where another one has it open, or there is no such file. */
 uint64_t tt_spool_left(const char *path);
 /** NULL-safe. */

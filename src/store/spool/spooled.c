@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/place.h"
 #include "store/spool/internal.h"
 #include "store/told_state.h"
 
@@ -451,10 +452,25 @@ static void spooled_close(tt_store *base) {
   free(store);
 }
 
+/** What waits is for one store, whichever is opened now. */
+static tt_status own_spool(spooled_store *store, const tt_store_backend *backend,
+                           const tt_store_options *options, tt_error *error) {
+  if (!options->url) return TT_OK;
+  char *place = tt_store_place(backend->kind, options->url);
+  char *was = options->spool_was ? tt_store_place(backend->kind, options->spool_was) : NULL;
+  tt_status status = place && (was || !options->spool_was)
+                         ? tt_spool_own(store->spool, place, was, error)
+                         : tt_fail(error, TT_NOMEM, "out of memory");
+  free(place);
+  free(was);
+  return status;
+}
+
 static tt_status open_both(spooled_store *store, const tt_store_backend *backend,
                            const tt_store_options *options, tt_error *error) {
   if (!store->catalogue || !store->settings) return tt_fail(error, TT_NOMEM, "out of memory");
   TT_TRY(tt_spool_open(options->spool, options->spool_limit, &store->spool, error));
+  TT_TRY(own_spool(store, backend, options, error));
   tt_store_options inner = *options;
   inner.may_be_away = true;  // it is spooled meanwhile
   TT_TRY(backend->open(&inner, &store->inner, error));
