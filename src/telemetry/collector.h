@@ -139,6 +139,11 @@ tt_status tt_collector_name_device(tt_collector *collector, const char *identifi
                                    const char *name, tt_error *error);
 tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier,
                                       const char *name, tt_error *error);
+/** The same of a name that something else may have, which has none then. TT_INVALID: it is the identifier of something else. */
+tt_status tt_collector_take_name(tt_collector *collector, bool device, const char *identifier,
+                                 const char *name, tt_error *error);
+/** Waits until what was set before is stored, for `patience` µs at most. TT_FULL: it is not yet. */
+tt_status tt_collector_wait_stored(tt_collector *collector, int64_t patience, tt_error *error);
 /** Removes a device or an attribute, by identifier or human name, of which no values are stored; it comes back when it is
  *  used again. TT_INVALID: what uses it. May take long: it may look through all that is stored. */
 tt_status tt_collector_remove(tt_collector *collector, bool device, const char *name,

@@ -315,10 +315,23 @@ static void set_name(tt_collector *collector, bool is_device, int index, const c
   tt_feed_renamed(collector->hub);
 }
 
+/** Something else has no name any more. False: it is its identifier, or out of memory. */
+static bool take_name(tt_collector *collector, bool is_device, int owner, const char *name) {
+  const char *identifier = is_device ? tt_device_at(collector, owner)->identifier
+                                     : tt_attribute_at(collector, owner)->identifier;
+  if (!strcmp(identifier, name) ||
+      !tt_batch_tell_name(collector, is_device, owner, identifier, "", TT_NAME_USED))
+    return false;
+  set_name(collector, is_device, owner, NULL);
+  return true;
+}
+
+/** `takes`: also from what else has the name. */
 static tt_status rename_item(tt_collector *collector, bool is_device, const char *identifier,
-                             const char *name, tt_error *error) {
+                             const char *name, bool takes, tt_error *error) {
   int owner = name ? find(collector, is_device, name) : -1;
-  if (owner >= 0 && owner != tt_registry_find(collector, is_device, identifier)) {
+  if (owner >= 0 && owner != tt_registry_find(collector, is_device, identifier) &&
+      !(takes && take_name(collector, is_device, owner, name))) {
     return tt_fail(error, TT_INVALID, "the name '%s' belongs to %s", name,
                    is_device ? tt_device_at(collector, owner)->identifier
                              : tt_attribute_at(collector, owner)->identifier);
@@ -335,7 +348,7 @@ static tt_status rename_item(tt_collector *collector, bool is_device, const char
 }
 
 static tt_status rename_checked(tt_collector *collector, bool is_device, const char *identifier,
-                                const char *name, tt_error *error) {
+                                const char *name, bool takes, tt_error *error) {
   if (name && !*name) name = NULL;
   if (collector->options.log) return tt_collector_refuse(error);
   if (!tt_text_is_fit(identifier, is_device ? 64 : 200)) {
@@ -352,19 +365,24 @@ static tt_status rename_checked(tt_collector *collector, bool is_device, const c
                    "'%s' is a pattern, which has no name; name attributes one by one", identifier);
   }
   pthread_mutex_lock(&collector->mutex);
-  tt_status status = rename_item(collector, is_device, identifier, name, error);
+  tt_status status = rename_item(collector, is_device, identifier, name, takes, error);
   pthread_mutex_unlock(&collector->mutex);
   return status;
 }
 
 tt_status tt_collector_name_device(tt_collector *collector, const char *identifier,
                                    const char *name, tt_error *error) {
-  return rename_checked(collector, true, identifier, name, error);
+  return rename_checked(collector, true, identifier, name, false, error);
 }
 
 tt_status tt_collector_name_attribute(tt_collector *collector, const char *identifier,
                                       const char *name, tt_error *error) {
-  return rename_checked(collector, false, identifier, name, error);
+  return rename_checked(collector, false, identifier, name, false, error);
+}
+
+tt_status tt_collector_take_name(tt_collector *collector, bool is_device, const char *identifier,
+                                 const char *name, tt_error *error) {
+  return rename_checked(collector, is_device, identifier, name, true, error);
 }
 
 /* --- what the store knows --- */

@@ -56,6 +56,14 @@ bool tt_removal_wait_stored(tt_collector *collector, int64_t end) {
   return stored;
 }
 
+tt_status tt_collector_wait_stored(tt_collector *collector, int64_t patience, tt_error *error) {
+  return tt_removal_wait_stored(collector, g_get_monotonic_time() + patience)
+             ? TT_OK
+             : tt_fail(error, TT_FULL,
+                       "it is done, and not stored yet, since the store is behind: until it is, a "
+                       "restart forgets it");
+}
+
 /** Waits for the writer to have done it, until `end` at most. */
 static void wait_removed(tt_collector *collector, tt_removing *job, int64_t end) {
   pthread_mutex_lock(&collector->mutex);

@@ -125,6 +125,28 @@ static tt_status check_address(const char *address, const char *key, const char 
   return tt_fail(error, TT_INVALID, "%s.%s: %s", where, key, why.text);
 }
 
+/** `count` things of `list`, each `size` bytes; where it is known by, and its name, which may be NULL, stand at these offsets. */
+static tt_status check_names(const char *where, const char *list, const void *things,
+                             unsigned count, size_t size, size_t identifier, size_t name,
+                             tt_error *error) {
+  GHashTable *named = g_hash_table_new(g_str_hash, g_str_equal);
+  tt_status status = TT_OK;
+  for (unsigned i = 0; i < count && status == TT_OK; i++) {
+    const char *thing = (const char *)things + i * size;
+    char *called = *(char *const *)(const void *)(thing + name);
+    char *known = *(char *const *)(const void *)(thing + identifier);
+    const char *owner = called && *called ? g_hash_table_lookup(named, called) : NULL;
+    if (owner && strcmp(owner, known))
+      status = tt_fail(error, TT_INVALID,
+                       "%s.%s[%u].name: '%s' is the name of %s already; give %s another one", where,
+                       list, i, called, owner, known);
+    else if (called && *called)
+      g_hash_table_insert(named, called, known);
+  }
+  g_hash_table_unref(named);
+  return status;
+}
+
 static tt_status check(void *config, const char *where, tt_error *error) {
   tt_telemetry_keys *keys = config;
   double ignored;
@@ -152,6 +174,12 @@ static tt_status check(void *config, const char *where, tt_error *error) {
                      place, attribute->attribute);
     TT_TRY(read_handling(&keys->attributes[i], place, &handling, error));
   }
+  TT_TRY(check_names(where, "devices", keys->devices, keys->device_count, sizeof *keys->devices,
+                     offsetof(tt_telemetry_device_keys, device),
+                     offsetof(tt_telemetry_device_keys, name), error));
+  TT_TRY(check_names(where, "attributes", keys->attributes, keys->attribute_count,
+                     sizeof *keys->attributes, offsetof(tt_telemetry_attribute_keys, attribute),
+                     offsetof(tt_telemetry_attribute_keys, name), error));
   for (unsigned i = 0; i < keys->forward_count; i++) {
     static const char *const formats[] = {"json", "xml", NULL};
     char place[512];
@@ -189,17 +217,29 @@ static tt_status open_store(const tt_telemetry_keys *keys, bool follows, tt_stor
   return tt_store_open(&options, store, error);
 }
 
+/** What the file calls something it is called, also where people gave that name to something else since, or the file did before.
+ *  No two in the file have the same name: see check_names(). */
+static tt_status apply_name(tt_collector *collector, const char *list, unsigned index,
+                            bool is_device, const char *identifier, const char *name,
+                            tt_error *error) {
+  const tt_status status = tt_collector_take_name(collector, is_device, identifier, name, error);
+  const tt_error why = *error;
+  return status == TT_OK
+             ? TT_OK
+             : tt_fail(error, status, "telemetry.%s[%u].name: %s", list, index, why.text);
+}
+
 static tt_status apply_names(tt_collector *collector, const tt_telemetry_keys *keys,
                              tt_error *error) {
   for (unsigned i = 0; i < keys->device_count; i++) {
-    TT_TRY(
-        tt_collector_name_device(collector, keys->devices[i].device, keys->devices[i].name, error));
+    const tt_telemetry_device_keys *device = &keys->devices[i];
+    TT_TRY(apply_name(collector, "devices", i, true, device->device, device->name, error));
   }
   for (unsigned i = 0; i < keys->attribute_count; i++) {
     const tt_telemetry_attribute_keys *attribute = &keys->attributes[i];
-    if (attribute->name) {
-      TT_TRY(tt_collector_name_attribute(collector, attribute->attribute, attribute->name, error));
-    }
+    if (attribute->name)
+      TT_TRY(apply_name(collector, "attributes", i, false, attribute->attribute, attribute->name,
+                        error));
     if (!has_handling(attribute)) continue;
     tt_handling handling;
     TT_TRY(read_handling(attribute, "telemetry.attributes", &handling, error));

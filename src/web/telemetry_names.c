@@ -16,6 +16,41 @@ void tt_telemetry_names_respond(const tt_web_request *request, struct json_objec
   json_object_put(object);
 }
 
+/* --- what was set, answered once it is stored --- */
+
+/** µs that an answer waits for the store. */
+#define STORED_PATIENCE 5000000
+
+typedef struct set_job {
+  tt_collector *collector;
+  char *body;
+} set_job;
+
+static void free_job(void *context) {
+  set_job *job = context;
+  tt_collector_release(job->collector);
+  g_free(job->body);
+  g_free(job);
+}
+
+static void answer_stored(void *context, tt_web_answer *answer) {
+  const set_job *job = context;
+  answer->status = tt_collector_wait_stored(job->collector, STORED_PATIENCE, &answer->error);
+  if (answer->status == TT_OK) g_string_append(answer->body, job->body);
+}
+
+/** As a message is acknowledged: whoever was told that it is set finds it so after a kill, too. */
+static void respond_stored(tt_telemetry_routes *routes, const tt_web_request *request,
+                           struct json_object *object) {
+  set_job *job = g_new(set_job, 1);
+  *job = (set_job){.collector = routes->collector,
+                   .body = g_strdup(json_object_to_json_string_ext(
+                       object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE))};
+  json_object_put(object);
+  tt_collector_hold(job->collector);  // the thread that waits may outlive us
+  tt_web_respond_later(request, answer_stored, job, free_job);
+}
+
 /** The body as a JSON object, or NULL after an error was answered. */
 static struct json_object *read_body(const tt_web_request *request) {
   GBytes *bytes = soup_message_body_flatten(soup_server_message_get_request_body(request->message));
@@ -141,26 +176,23 @@ static tt_status put_device(tt_telemetry_routes *routes, const char *identifier,
   return tt_collector_name_device(routes->collector, identifier, name, error);
 }
 
-static void respond_device(tt_telemetry_routes *routes, const tt_web_request *request,
-                           const char *identifier) {
+static struct json_object *show_device(tt_telemetry_routes *routes, const char *identifier) {
   tt_device_info info;
   const int index = tt_collector_find_device(routes->collector, identifier);
-  if (!tt_collector_get_device(routes->collector, index, &info)) {
-    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such device");
-    return;
-  }
-  tt_telemetry_names_respond(request, device_json(&info));
+  if (!tt_collector_get_device(routes->collector, index, &info)) return NULL;
+  struct json_object *object = device_json(&info);
   tt_device_info_clear(&info);
+  return object;
 }
 
 /** What a name or a handling is given to, by its identifier. */
 typedef tt_status put_item(tt_telemetry_routes *routes, const char *identifier,
                            struct json_object *object, tt_error *error);
-typedef void respond_item(tt_telemetry_routes *routes, const tt_web_request *request,
-                          const char *identifier);
+/** NULL: there is none. */
+typedef struct json_object *show_item(tt_telemetry_routes *routes, const char *identifier);
 
 static void handle_item(tt_telemetry_routes *routes, const tt_web_request *request, bool is_device,
-                        put_item *put, respond_item *respond) {
+                        put_item *put, show_item *show) {
   if (tt_removal_answer_delete(routes, request, is_device)) return;
   const bool changes = !strcmp(request->method, "PUT");
   if (!changes && respond_list(routes, request, is_device)) return;
@@ -169,16 +201,22 @@ static void handle_item(tt_telemetry_routes *routes, const tt_web_request *reque
   tt_error error = {""};
   char *identifier = identifier_of(routes, request, is_device);  // its name may be another then
   tt_status status = changes ? put(routes, identifier, object, &error) : TT_OK;
-  if (status == TT_OK)
-    respond(routes, request, identifier);
-  else
+  struct json_object *shown = status == TT_OK ? show(routes, identifier) : NULL;
+  if (status != TT_OK)
     tt_web_respond_error(request, status, error.text);
+  else if (!shown)
+    tt_web_respond_error(request, TT_NOT_FOUND,
+                         is_device ? "there is no such device" : "there is no such attribute");
+  else if (changes)
+    respond_stored(routes, request, shown);
+  else
+    tt_telemetry_names_respond(request, shown);
   g_free(identifier);
   json_object_put(object);
 }
 
 void tt_telemetry_names_handle_devices(void *context, const tt_web_request *request) {
-  handle_item(context, request, true, put_device, respond_device);
+  handle_item(context, request, true, put_device, show_device);
 }
 
 static tt_status read_choice(struct json_object *object, const char *key, const char *const *names,
@@ -258,20 +296,17 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
   return status;
 }
 
-static void respond_attribute(tt_telemetry_routes *routes, const tt_web_request *request,
-                              const char *identifier) {
+static struct json_object *show_attribute(tt_telemetry_routes *routes, const char *identifier) {
   tt_attribute_info info;
   const int index = tt_collector_find_attribute(routes->collector, identifier);
-  if (!tt_collector_get_attribute(routes->collector, index, &info)) {
-    tt_web_respond_error(request, TT_NOT_FOUND, "there is no such attribute");
-    return;
-  }
-  tt_telemetry_names_respond(request, attribute_json(&info));
+  if (!tt_collector_get_attribute(routes->collector, index, &info)) return NULL;
+  struct json_object *object = attribute_json(&info);
   tt_attribute_info_clear(&info);
+  return object;
 }
 
 void tt_telemetry_names_handle_attributes(void *context, const tt_web_request *request) {
-  handle_item(context, request, false, put_attribute, respond_attribute);
+  handle_item(context, request, false, put_attribute, show_attribute);
 }
 
 static struct json_object *handling_json(const tt_handling *handling) {
@@ -304,7 +339,8 @@ static tt_status change_handling(tt_telemetry_routes *routes, const tt_web_reque
 
 void tt_telemetry_names_handle_handling(void *context, const tt_web_request *request) {
   tt_telemetry_routes *routes = context;
-  if (strcmp(request->method, "GET") && strcmp(request->method, "HEAD")) {
+  const bool changes = strcmp(request->method, "GET") && strcmp(request->method, "HEAD");
+  if (changes) {
     tt_error error = {""};
     bool answered = false;
     tt_status status = change_handling(routes, request, &answered, &error);
@@ -320,5 +356,8 @@ void tt_telemetry_names_handle_handling(void *context, const tt_web_request *req
     json_object_array_add(list, handling_json(&tt_list_at(&handlings, tt_handling, i)));
   }
   tt_list_free(&handlings);
-  tt_telemetry_names_respond(request, list);
+  if (changes)
+    respond_stored(routes, request, list);
+  else
+    tt_telemetry_names_respond(request, list);
 }

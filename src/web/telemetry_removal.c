@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/** µs that the removal of a name waits for the store. */
+#define STORED_PATIENCE 5000000
 /** µs that one request removes values before it says how far it came. */
 #define PATIENCE 500000
 
@@ -94,12 +96,21 @@ static void say_conflict(tt_web_answer *answer) {
   g_string_append(answer->body, "}");
 }
 
+/** A device or an attribute itself; answered once that is stored. */
+static tt_status remove_name(const removal_job *job, bool device, tt_error *error) {
+  TT_TRY(tt_collector_remove(job->collector, device, job->name, error));
+  return tt_collector_wait_stored(job->collector, STORED_PATIENCE, error);
+}
+
+static tt_status remove_all(const removal_job *job, int *removed, tt_error *error) {
+  TT_TRY(tt_collector_remove_unused(job->collector, job->device, removed, error));
+  return *removed ? tt_collector_wait_stored(job->collector, STORED_PATIENCE, error) : TT_OK;
+}
+
 static void remove_unused(const removal_job *job, tt_web_answer *answer) {
   int removed = 1;
-  answer->status =
-      *job->name
-          ? tt_collector_remove(job->collector, job->device, job->name, &answer->error)
-          : tt_collector_remove_unused(job->collector, job->device, &removed, &answer->error);
+  answer->status = *job->name ? remove_name(job, job->device, &answer->error)
+                              : remove_all(job, &removed, &answer->error);
   if (answer->status == TT_INVALID)
     say_conflict(answer);
   else
@@ -114,7 +125,7 @@ static void remove_values(const removal_job *job, tt_web_answer *answer) {
   bool more = answer->status == TT_AGAIN;
   if (more) answer->status = TT_OK;
   if (answer->status == TT_OK && !more && job->name_too)
-    answer->status = tt_collector_remove(job->collector, true, job->name, &answer->error);
+    answer->status = remove_name(job, true, &answer->error);
   if (answer->status == TT_INVALID) {
     say_conflict(answer);
     return;

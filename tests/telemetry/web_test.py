@@ -175,6 +175,56 @@ class Web(WithStores):
             self.assertEqual(collector.table("fields=Number")["records"][0][2], 2)
             self.assertEqual(collector.devices()["W"]["name"], "Wally")
 
+    def test_what_was_set_is_stored_when_it_is_answered(self):
+        url = self.stores.url("sqlite")
+        collector = Collector(url)
+        collector.put("/telemetry/handling/Old.*", {"unit": "V"})
+        collector.put("/telemetry/devices/X", {"name": "Gone"})
+        collector.put("/telemetry/handling/Secret.*", {"mode": "ignore", "retention": 3600})
+        collector.put("/telemetry/attributes/S.d.n", {"name": "Number"})
+        self.assertEqual(collector.request("DELETE", "/telemetry/handling/Old.*")[0], 200)
+        self.assertEqual(collector.request("DELETE", "/telemetry/devices/X"), (200, '{"removed":1}'))
+        collector.put("/telemetry/devices/A", {"name": "Red"})
+        collector.kill()
+        with Collector(url) as collector:
+            self.assertEqual([each["pattern"] for each in json.loads(collector.get("/telemetry/handling"))], ["Secret.*"])
+            self.assertEqual({known: device["name"] for known, device in collector.devices().items()}, {"A": "Red"})
+            self.assertEqual(json.loads(collector.get("/telemetry/attributes"))[0]["name"], "Number")
+
+    def test_names_of_the_file_win_at_the_start(self):
+        """Whatever has them: what the file swapped, or what people gave them to since."""
+        url = self.stores.url("sqlite")
+        def names(*settings):
+            with Collector(url, *settings) as collector:
+                return {known: device["name"] for known, device in collector.devices().items()}
+        for names_of in (("Red", "Blue"), ("Blue", "Red")):
+            setting = "telemetry.devices=[{device: R1, name: %s}, {device: R2, name: %s}]" % names_of
+            self.assertEqual(names(setting), dict(zip(("R1", "R2"), names_of)))
+        with Collector(url) as collector:
+            collector.put("/telemetry/devices/R1", {"name": "Green"})
+            collector.put("/telemetry/devices/R3", {"name": "Blue"})
+        self.assertEqual(names(setting), {"R1": "Blue", "R2": "Red", "R3": None})
+        self.assertEqual(names(), {"R1": "Blue", "R2": "Red", "R3": None})
+        for attributes in ("A", "B"), ("B", "A"):
+            with Collector(url, "telemetry.attributes=[{attribute: S.d.a, name: %s}, {attribute: S.d.b, name: %s}]" % attributes) as collector:
+                self.assertEqual([each["name"] for each in json.loads(collector.get("/telemetry/attributes"))], list(attributes))
+        for setting, said in (("telemetry.devices=[{device: R1, name: X}, {device: R2, name: X}]", "'X' is the name of R1 already; give R2 another one"),
+                              ("telemetry.devices=[{device: R9, name: R1}]", r"telemetry.devices\[0\].name: the name 'R1' belongs to R1")):
+            with self.assertRaisesRegex(RuntimeError, said):
+                Collector(url, setting)
+
+    def test_what_is_sent_again_is_thinned_as_it_was(self):
+        """A device whose acknowledgements were lost, and one that says its newest message before its backlog."""
+        def text(device, numbers):
+            return "".join(f"<MESSAGE id='{device}' boot='1' seq='{n + 1}' time='{100000 + 100 * n}'><S time='0'><d n='{n}'/></S></MESSAGE>" for n in numbers)
+        with Collector(self.stores.url("sqlite")) as collector:
+            collector.put("/telemetry/attributes/S.d.n", {"min_interval": 1})
+            for device, parts in (("A", [range(31), range(31)]), ("B", [range(100, 101), range(100)])):
+                for part in parts:
+                    self.assertEqual(collector.request("POST", "/telemetry", text(device, part))[0], 200)
+                stored = sorted(int(row[2]) for row in collector.table(f"device={device}&fields=S.d.n")["records"])
+                self.assertEqual(stored, list(range(0, 31 if device == "A" else 101, 10)), device)
+
     def test_of_equally_long_patterns_the_first_in_byte_order_counts(self):
         url = self.stores.url("sqlite")
         with Collector(url) as collector:
