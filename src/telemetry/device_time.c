@@ -282,13 +282,19 @@ static bool claims_utc(const tt_timed_message *message, int64_t late) {
   return message->last_sample >= CLOCK_IS_SET && message->last_sample <= message->received + late;
 }
 
+/** Whether it is of an epoch in which times are UTC, and what it says is. */
+static bool is_utc_of(const tt_boot *boot, const tt_timed_message *message, int64_t late) {
+  return !boot->stored.anchor && claims_utc(message, late);
+}
+
 /** Whether the clock of an epoch can have said the message's times. Points of a clock that is right may be of any age; one that
  *  is not goes on, but within a request, all of which was sent at once. */
 static bool can_be_of(const tt_boot *boot, const tt_timed_message *message, int64_t late) {
   int64_t time = message->last_sample;
   int64_t ahead = time + tt_device_clock_offset(&boot->clock, time) - message->received;
-  if (!is_of(boot, message) || ahead > late + slack(boot, message)) return false;
+  if (!is_of(boot, message)) return false;
   if (!boot->stored.anchor) return claims_utc(message, late);
+  if (ahead > late + slack(boot, message)) return false;
   bool same_request = message->after_previous && message->previous_key == boot->stored.key;
   return same_request || time > boot->newest - late;
 }
@@ -326,7 +332,6 @@ static tt_boot *begin_with(tt_device_time *time, const tt_timed_message *message
   const bool utc = untold && claims_utc(message, late);
   tt_boot *begun = begin(time, message->boot, message->transmitted,
                          utc ? 0 : message->received - message->transmitted);
-  if (utc) tt_device_clock_add(&begun->clock, message->transmitted, message->received);
   begun->begun = message->received;
   return begun;
 }
@@ -448,10 +453,14 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   place.unsure =
       !is_connection_steady(&time->connection_pace, &message) || (untold && time->next_epoch > 1);
   const bool behind = chosen && delay(chosen, &message) > late;
-  const bool tells =
-      chosen && !place.again && (!behind || is_set_back(time, chosen, &message, late, gone_on));
-  if (chosen && (departs(chosen, tt_device_clock_offset(&chosen->clock, message.transmitted)) ||
-                 (tells && departs(chosen, message.received - message.transmitted))))
+  // What is UTC says nothing of a clock, not by being a little ahead of ours either: it would move all that is of another time.
+  const bool utc =
+      untold && (chosen ? is_utc_of(chosen, &message, late) : claims_utc(&message, late));
+  const bool tells = chosen && !utc && !place.again &&
+                     (!behind || is_set_back(time, chosen, &message, late, gone_on));
+  if (chosen && !utc &&
+      (departs(chosen, tt_device_clock_offset(&chosen->clock, message.transmitted)) ||
+       (tells && departs(chosen, message.received - message.transmitted))))
     chosen = NULL;
   if (!chosen) {
     place.placement = first ? TT_PLACED_FIRST : TT_PLACED_JUMP;
@@ -468,7 +477,7 @@ tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent
   place.unsure = place.unsure || may_be_begun_elsewhere(chosen, &message);
   place.boot = chosen;
   place.transmitted = message.transmitted;
-  place.offset = tt_device_clock_offset(&chosen->clock, message.transmitted);
+  place.offset = utc ? 0 : tt_device_clock_offset(&chosen->clock, message.transmitted);
   place.tell = widen(&chosen->stored, place.offset) || tt_device_time_is_due(time, chosen);
   if (place.tell) tt_device_time_tell(time, chosen);
   struct tt_seen seen = {sent->last_sample, message.hash, chosen->stored.key, false};

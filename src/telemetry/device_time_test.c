@@ -318,11 +318,24 @@ static void test_points_of_a_clock_that_is_right(void **state) {
     assert_int_equal(boot->stored.number, 0);
   }
   assert_int_equal(world.jumps, 0);
-  // A few ms ahead of ours: nothing is of the future, and not for long.
-  assert_int_equal(send_points(&world, now, now + 4000, &boot), now);
-  assert_int_equal(send_points(&world, now + 100 * SECOND, now + 90 * SECOND, &boot),
-                   now + 90 * SECOND);
-  assert_int_equal(boot->stored.number, 0);
+}
+
+/** Its host is a little ahead of ours, and sends of yesterday, too: that is not moved. */
+static void test_points_that_are_a_little_ahead(void **state) {
+  (void)state;
+  world world = {0};
+  tt_boot *boot;
+  static const int64_t ages[] = {86400 * SECOND, -900000, 2 * 86400 * SECOND,
+                                 5 * SECOND,     -4000,   3 * 86400 * SECOND};
+  for (int first = 0; first < 2; first++) {  // also as the first one of all
+    for (size_t i = first; i < sizeof ages / sizeof *ages; i++) {
+      const int64_t now = START + (int64_t)i * SECOND;
+      assert_int_equal(send_points(&world, now, now - ages[i], &boot), now - ages[i]);
+      assert_int_equal(boot->stored.number, 0);
+      assert_int_equal(tt_device_clock_offset(&boot->clock, now), 0);
+    }
+    world = (struct world){0};
+  }
 }
 
 static void test_points_of_a_clock_that_is_ahead_until_it_is_set(void **state) {
@@ -418,6 +431,7 @@ static void test_an_epoch_is_told_again_behind_many_others(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_points_of_a_clock_that_is_right),
+      cmocka_unit_test(test_points_that_are_a_little_ahead),
       cmocka_unit_test(test_points_of_a_clock_that_is_ahead_until_it_is_set),
       cmocka_unit_test(test_points_of_a_clock_that_was_never_set),
       cmocka_unit_test(test_points_that_were_held_back),

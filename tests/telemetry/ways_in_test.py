@@ -253,6 +253,11 @@ class Lines(WaysIn):
                                                                           f" {int(now) * 1000 - 9000000}")):
                 self.taken(collector, f"m,device={device} x=1{sent}", query)
                 self.assertAlmostEqual(moment(device), time.time(), delta=10, msg=device)
+            # One that is a little ahead moves nothing but itself.
+            for age in 86400, -0.9, 2 * 86400, 5:
+                sent = int((time.time() - age) * 1000)
+                self.taken(collector, f"m,device=near x={sent} {sent}", "precision=ms")
+                self.assertEqual(self.rows("time_us", f"device = 'near' AND value = {sent}"), [(sent * 1000,)], age)
             # A clock that is set while the device runs: another epoch, and UTC from then on.
             self.taken(collector, f"m,device=unset x=2 {int(now) - 1000}", "precision=s")
             self.assertEqual(self.rows("time_us, epoch", "device = 'unset' AND value = 2"), [((int(now) - 1000) * 10**6, 1)])
