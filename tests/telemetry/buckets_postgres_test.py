@@ -284,9 +284,9 @@ class Buckets(WithStores):
                 self.assertEqual(older("COMMIT"), [])
                 self.assertEqual(self.postgres.query("SELECT * FROM tether.telemetry ORDER BY 2, 3, 4"), before)
                 self.check_made()
-                wait_until(lambda: re.search(r"made by an older Tether \(schema 4\) and brought to schema 8 now",
+                wait_until(lambda: re.search(r"made by an older Tether \(schema 4\) and brought to schema 9 now",
                                              "".join(collector.log)), "it says so")
-        self.postgres.query("UPDATE tether.schema_version SET version = 9")
+        self.postgres.query("UPDATE tether.schema_version SET version = 10")
         refused = subprocess.run([TETHER, "collect", "--store", self.url, "--set", "telemetry.spool=" + self.stores.file("spool")],
                                  capture_output=True, text=True, check=False, timeout=60)
         self.assertNotEqual(refused.returncode, 0)

@@ -70,6 +70,8 @@ static const char *const migrations[] = {
     tt_postgres_newest_schema,
     // 7 → 8: sums of numbers that are next to nothing.
     tt_postgres_fold_schema,
+    // 8 → 9: a device that says which start it is may have many: those of one name are found, not gone through.
+    "CREATE INDEX IF NOT EXISTS boot_label ON boot (device, boot, epoch);",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

@@ -104,6 +104,8 @@ static const char *const migrations[] = {
     "   (SELECT max(device_time) FROM sample s WHERE s.device = b.device"
     "    AND s.epoch = b.epoch)))) AS high FROM boot b GROUP BY device) USING (device)"
     " WHERE high IS NOT NULL;",
+    // 7 → 8: a device that says which start it is may have many: those of one name are found, not gone through.
+    "CREATE INDEX IF NOT EXISTS boot_label ON boot (device, boot, epoch);",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

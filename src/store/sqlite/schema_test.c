@@ -9,21 +9,6 @@
 
 #include <cmocka.h>
 
-static void test_a_newer_one_is_refused(void **state) {
-  (void)state;
-  tt_store *made = tt_testing_open();
-  made->close(made);
-  sqlite3 *db;
-  assert_int_equal(sqlite3_open(tt_testing_file(), &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
-  tt_store *store;
-  tt_error error;
-  tt_store_options options = {.url = tt_testing_url()};
-  assert_int_equal(tt_store_open(&options, &store, &error), TT_VERSION);
-  assert_non_null(strstr(error.text, "newer Tether"));
-}
-
 /** A file with the content of a dump of tests/telemetry. */
 static void make_older(const char *dump) {
   char *sql;
@@ -80,6 +65,44 @@ static void assert_numbers_in_hours(tt_store *store, uint64_t numbers) {
   assert_int_equal(count, numbers);
 }
 
+static int add_line(void *context, int columns, char **values, char **names) {
+  (void)names;
+  g_string_append_printf(context, "%s\n", values[columns - 1]);
+  return 0;
+}
+
+/** Starts of one name are found without those of others, however many a device has. */
+static void assert_starts_are_found(void) {
+  sqlite3 *db;
+  GString *plan = g_string_new(NULL);
+  assert_int_equal(sqlite3_open(tt_testing_file(), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db,
+                                "EXPLAIN QUERY PLAN SELECT epoch FROM boot WHERE device = 1"
+                                " AND boot = 'a' AND epoch <> 3 ORDER BY epoch DESC LIMIT 64",
+                                add_line, plan, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  assert_non_null(strstr(plan->str, "(device=? AND boot=?)"));
+  assert_null(strstr(plan->str, "TEMP B-TREE"));
+  g_string_free(plan, TRUE);
+}
+
+static void test_a_newer_one_is_refused(void **state) {
+  (void)state;
+  tt_store *made = tt_testing_open();
+  made->close(made);
+  sqlite3 *db;
+  assert_starts_are_found();
+  assert_int_equal(sqlite3_open(tt_testing_file(), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+  tt_store *store;
+  tt_error error;
+  tt_store_options options = {.url = tt_testing_url()};
+  assert_int_equal(tt_store_open(&options, &store, &error), TT_VERSION);
+  assert_non_null(strstr(error.text, "newer Tether"));
+}
+
 static void test_schema_1_is_upgraded(void **state) {
   (void)state;
   make_older("schema_1.sql");
@@ -97,6 +120,7 @@ static void test_schema_1_is_upgraded(void **state) {
   assert_numbers_in_hours(store, 1);
   store->close(store);
   assert_view_has(1);
+  assert_starts_are_found();
 }
 
 static void test_schema_2_is_upgraded(void **state) {
