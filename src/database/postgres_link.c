@@ -97,6 +97,19 @@ static PostgresPollingStatusType connect_link(tt_postgres_link *link, int64_t de
   return state;
 }
 
+const char *tt_postgres_encoding(const tt_postgres_link *link) {
+  const char *encoding = PQparameterStatus(link->connection, "server_encoding");
+  return encoding ? encoding : "";
+}
+
+/** All texts are UTF-8, whatever the environment or the role says they are. A database in which not all of it has room has the bytes as
+ *  they were put there. */
+static tt_status set_encoding(tt_postgres_link *link, int64_t deadline, tt_error *error) {
+  const char *ours = PQparameterStatus(link->connection, "client_encoding");
+  if (strcmp(tt_postgres_encoding(link), "UTF8") || (ours && !strcmp(ours, "UTF8"))) return TT_OK;
+  return tt_postgres_run(link, "SET client_encoding = 'UTF8'", 0, NULL, deadline, NULL, error);
+}
+
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **out,
                               tt_error *error) {
   tt_postgres_link *link = calloc(1, sizeof *link);
@@ -122,6 +135,11 @@ tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_lin
                                          : fail(link, PQerrorMessage(link->connection), error);
     tt_postgres_close(link);
     return status;
+  }
+  const tt_status encoded = set_encoding(link, deadline, error);
+  if (encoded != TT_OK) {
+    tt_postgres_close(link);
+    return encoded;
   }
   *out = link;
   return TT_OK;

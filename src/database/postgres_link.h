@@ -16,6 +16,8 @@ typedef struct tt_postgres_link tt_postgres_link;
 /** Connects; to be closed. TT_INVALID: the URL is none; TT_FAILED: why there is no connection. One thread at a time. */
 tt_status tt_postgres_connect(const char *url, int64_t deadline, tt_postgres_link **link,
                               tt_error *error);
+/** Of the database, as it calls it: "UTF8". Where it is that, texts are UTF-8 on the connection, too. */
+const char *tt_postgres_encoding(const tt_postgres_link *link);
 /** NULL-safe. */
 void tt_postgres_close(tt_postgres_link *link);
 bool tt_postgres_is_alive(const tt_postgres_link *link);

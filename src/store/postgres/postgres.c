@@ -24,6 +24,17 @@ static tt_status tell_all(tt_postgres *store, tt_error *error) {
   return status;
 }
 
+/** Texts are UTF-8. In a database of another encoding not all of them have room, and one that hasn't would hold up all behind it. */
+static tt_status check_encoding(const tt_postgres *store, tt_error *error) {
+  const char *encoding = tt_postgres_encoding(store->link);
+  if (!*encoding || !strcmp(encoding, "UTF8") || !strcmp(encoding, "SQL_ASCII")) return TT_OK;
+  return tt_fail(error, TT_INVALID,
+                 "the database's encoding is %s, which has no room for all texts: make another one "
+                 "by CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0; `tether telemetry "
+                 "copy` brings what is stored here into it",
+                 encoding);
+}
+
 /** TT_INVALID, TT_VERSION: it will fail the next time, too. */
 static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   store->next_try = tt_monotonic_us() + RETRY_INTERVAL;
@@ -31,7 +42,8 @@ static tt_status connect_and_tell(tt_postgres *store, tt_error *error) {
   TT_TRY(tt_postgres_connect(store->url, deadline, &store->link, error));
   tt_postgres_bear(store->link, store->slow);
   tt_postgres_obey(store->link, &store->hurried, SECOND);
-  tt_status status = tt_postgres_upgrade(store, error);
+  tt_status status = check_encoding(store, error);
+  if (status == TT_OK) status = tt_postgres_upgrade(store, error);
   if (status == TT_FAILED && tt_postgres_is_mistake(tt_postgres_last_code(store->link)))
     status = TT_INVALID;
   if (status == TT_OK) status = tell_all(store, error);
