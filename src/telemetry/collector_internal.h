@@ -29,9 +29,8 @@ typedef struct tt_device {
   tt_device_time time;
   /** epoch of a robot of the world, which others that send by its name don't push out */
   tt_boot own;
-  /** attribute + 1 -> device time of the last value kept, for those with a minimum interval */
+  /** attribute + 1 -> when values were kept lately, for those with a minimum interval: see handling.c */
   GHashTable *kept;
-  int kept_epoch;
   int64_t last_time;
   int64_t heard; /**< µs, monotonic: when the last message came; 0: none since the start */
   uint64_t messages, values;

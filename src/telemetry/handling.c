@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** 1.5 KiB for each attribute of a device that has a minimum interval. */
+#define KEPT_MOMENTS 96
+
 const char *const tt_value_type_names[] = {"auto", "number", "text", "flag", NULL};
 const char *const tt_value_mode_names[] = {"both", "store", "forward", "ignore", NULL};
 _Static_assert(sizeof tt_value_type_names / sizeof *tt_value_type_names == TT_VALUE_FLAG + 2 &&
@@ -46,23 +49,41 @@ bool tt_handling_convert(const tt_handling *handling, const char **text, double 
   return isfinite(*number);
 }
 
+/** Moments at which values of one attribute of a device were kept lately, in the order in which that was: what is sent again, and a
+ *  backlog that comes behind something newer, are thinned by them as they were, or will have been, the first time. */
+typedef struct kept_moments {
+  int count, next;
+  struct {
+    int epoch;
+    int64_t device_time;
+  } of[KEPT_MOMENTS];
+} kept_moments;
+
+/** One that was kept less than `interval` before or after; the latest ones are looked at first. */
+static bool is_near(const kept_moments *kept, int epoch, int64_t device_time, int64_t interval) {
+  for (int i = 1; i <= kept->count; i++) {
+    const int at = (kept->next + KEPT_MOMENTS - i) % KEPT_MOMENTS;
+    if (kept->of[at].epoch == epoch && llabs(device_time - kept->of[at].device_time) < interval)
+      return true;
+  }
+  return false;
+}
+
 bool tt_handling_is_due(const tt_handling *handling, tt_device *from, int epoch,
                         int attribute_index, int64_t device_time) {
   if (handling->min_interval <= 0) return true;
   if (!from->kept) from->kept = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
-  if (from->kept_epoch != epoch) {
-    g_hash_table_remove_all(from->kept);
-    from->kept_epoch = epoch;
-  }
   gpointer key = GINT_TO_POINTER(attribute_index + 1);
-  int64_t *last = g_hash_table_lookup(from->kept, key);
-  if (last && llabs(device_time - *last) < llround(handling->min_interval * SECOND)) return false;
-  if (!last) {
-    last = g_new(int64_t, 1);
-    g_hash_table_insert(from->kept, key, last);
-    *last = device_time;
+  kept_moments *kept = g_hash_table_lookup(from->kept, key);
+  if (!kept) {
+    kept = g_new0(kept_moments, 1);
+    g_hash_table_insert(from->kept, key, kept);
   }
-  if (device_time > *last) *last = device_time;
+  if (is_near(kept, epoch, device_time, llround(handling->min_interval * SECOND))) return false;
+  kept->of[kept->next].epoch = epoch;
+  kept->of[kept->next].device_time = device_time;
+  kept->next = (kept->next + 1) % KEPT_MOMENTS;
+  kept->count = MIN(kept->count + 1, KEPT_MOMENTS);
   return true;
 }
 
