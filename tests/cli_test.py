@@ -136,6 +136,8 @@ class Usage(unittest.TestCase):
     def test_what_the_command_line_has_wrong_is_2(self):
         for arguments, said in ((("client", ONE, "--language", "rust"), "there is no client in 'rust'; there are: python"),
                                 (("client", ONE, "--wire", "nope"), "--wire nope: the scene has no such wire; it has: "),
+                                (("store", "--log", "nats://x", "--store", "none:", "--name", ""), "--name '': a name has 1 to 200 bytes"),
+                                (("store", "--log", "nats://x", "--store", "none:", "--name", "a/b"), "--name 'a/b': a name has 1 to 200 bytes"),
                                 (("--version", "x"), "--version takes nothing, not 'x'"),
                                 (("run", ONE, "--duration", "5 m"), "give a number above 0, of s or in one of the units s, ms, µs, ns, min, h"),
                                 (("run", ONE, "--speed", "-1"), "--speed -1: give a number above 0\n")):

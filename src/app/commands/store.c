@@ -8,10 +8,26 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_NAME 200
 
 typedef struct store_job {
   const char *log, *store, *name, *replay, *listen; /**< NULL: not given */
 } store_job;
+
+/** An empty one would be none, and what it has stored would be remembered nowhere. */
+static tt_status check_name(const char *name, tt_error *error) {
+  const size_t size = strlen(name);
+  bool fits = size && size <= LONGEST_NAME && tt_text_is_utf8(name, size);
+  for (size_t i = 0; i < size; i++)
+    fits = fits && (unsigned char)name[i] > ' ' && name[i] != 0x7f && !strchr(".*>/\\", name[i]);
+  return fits ? TT_OK
+              : tt_fail(error, TT_USAGE,
+                        "--name '%.80s': a name has 1 to %d bytes, without spaces and . * > / \\; "
+                        "left out, it is store",
+                        name, LONGEST_NAME);
+}
 
 static tt_status open_log(void *context, tt_store_log **log, tt_error *error) {
   const store_job *job = context;
@@ -80,7 +96,8 @@ static tt_status run(int argc, char **argv, tt_error *error) {
                                        {"--listen", &job.listen}, {NULL, NULL}};
   tt_program_config file;
   TT_TRY(tt_program_config_load(argc, argv, options, &tt_serving_schema, NULL, &file, error));
-  tt_status status = serve(&job, file.keys, file.path, error);
+  tt_status status = job.name ? check_name(job.name, error) : TT_OK;
+  if (status == TT_OK) status = serve(&job, file.keys, file.path, error);
   if (status != TT_OK) tt_program_config_explain(&file, error);
   tt_program_config_free(&file);
   return status;
