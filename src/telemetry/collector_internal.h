@@ -11,6 +11,7 @@
 #include "telemetry/feed_hub.h"
 #include "telemetry/retention.h"
 #include "telemetry/sealing.h"
+#include "telemetry/wall.h"
 
 #include <glib.h>
 #include <pthread.h>
@@ -83,6 +84,7 @@ struct tt_collector {
   uint64_t filling;                           /**< ticket of `batch` */
   uint64_t durable;
   tt_retention retention;
+  tt_wall wall;
   bool loaded;             /**< what the store held at the start is known */
   int64_t newest_stored;   /**< µs UTC: of the samples that were there at the start */
   bool purge_due;          /**< people, or others, have set how long values are kept */

@@ -87,6 +87,14 @@ int64_t tt_device_clock_offset(const tt_device_clock *clock, int64_t device) {
   return clock->offset + llround(clock->slope * (double)(device - clock->origin));
 }
 
+void tt_device_clock_shift(tt_device_clock *clock, int64_t step) {
+  for (int i = 0; i < TT_CLOCK_WINDOW; i++) {
+    clock->points[i].second += step / SECOND;
+    clock->points[i].offset += step;
+  }
+  clock->offset += step;
+}
+
 int64_t tt_device_clock_heard(const tt_device_clock *clock) {
   return point(clock, clock->count - 1)->second;
 }

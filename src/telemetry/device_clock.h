@@ -36,6 +36,9 @@ void tt_device_clock_add(tt_device_clock *clock, int64_t device, int64_t receive
 /** server time = device + offset, for a device time near the last ones. */
 int64_t tt_device_clock_offset(const tt_device_clock *clock, int64_t device);
 
+/** The clock by which receipts are told was set by so much: what is known is as if that had been so before. */
+void tt_device_clock_shift(tt_device_clock *clock, int64_t step);
+
 /** Second of the receipt that was added last. */
 int64_t tt_device_clock_heard(const tt_device_clock *clock);
 

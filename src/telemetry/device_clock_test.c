@@ -1,5 +1,6 @@
 /* device_clock_test.c: clocks that drift, are set or begin anew, and what waited for a network. */
 #include "telemetry/device_testing.h"
+#include "telemetry/wall.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -469,8 +470,66 @@ static void test_a_start_that_is_held_up_a_little(void **state) {
   free(world);
 }
 
+/** A small computer without a clock is set right while devices send to it. */
+static void test_our_own_clock_is_set(void **state) {
+  (void)state;
+  static const int64_t steps[] = {600 * SECOND, -600 * SECOND, 7200 * SECOND, 2 * SECOND};
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (int connected = 0; connected < 2; connected++) {
+      world *world = new_world(0, 0);
+      bool again;
+      world->connected = connected;
+      world->offset = -START;
+      for (int n = 0; n < 40; n++) send_at(world, START + n * SECOND / 2, 0, &again);
+      // What the device says stays as it was; all is received by the clock that is right.
+      world->offset -= steps[i];
+      tt_device_time_step(&world->time, steps[i]);
+      world->worst = 0;
+      for (int n = 40; n < 400; n++) send_at(world, START + steps[i] + n * SECOND / 2, 0, &again);
+      assert_true(world->worst <= 1000);
+      assert_int_equal(world->jumps, llabs(steps[i]) > 3600 * SECOND ? 1 : 0);
+      free(world);
+    }
+  }
+}
+
+/** A machine that stood still as a whole is set to what devices said all the time. */
+static void test_a_machine_that_stood_still(void **state) {
+  (void)state;
+  world *world = new_world(-START, 0);
+  bool again;
+  for (int n = 0; n < 40; n++) send_at(world, START + n * SECOND / 2, 0, &again);
+  tt_device_time_step(&world->time, 600 * SECOND);
+  for (int n = 1240; n < 1400; n++) send_at(world, START + n * SECOND / 2, 0, &again);
+  assert_true(world->worst <= 1000);
+  assert_int_equal(world->jumps, 0);
+  free(world);
+}
+
+static void test_a_step_is_what_both_clocks_say(void **state) {
+  (void)state;
+  tt_wall wall = {0};
+  assert_int_equal(tt_wall_look(&wall, 1000 * SECOND, 5 * SECOND, LATE), 0);
+  assert_int_equal(tt_wall_look(&wall, 1900 * SECOND, 905 * SECOND, LATE), 0);
+  assert_int_equal(tt_wall_receipt(&wall, 1900 * SECOND, 905 * SECOND, 1300 * SECOND),
+                   1300 * SECOND);
+  assert_int_equal(tt_wall_look(&wall, 2501 * SECOND, 906 * SECOND, LATE), 600 * SECOND);
+  // Received just before, or behind it; later on what was received is as old as it says.
+  assert_int_equal(tt_wall_receipt(&wall, 2501 * SECOND, 906 * SECOND, 1901 * SECOND),
+                   2501 * SECOND);
+  assert_int_equal(tt_wall_receipt(&wall, 2501 * SECOND, 906 * SECOND, 2500 * SECOND),
+                   2500 * SECOND);
+  assert_int_equal(tt_wall_receipt(&wall, 2511 * SECOND, 916 * SECOND, 1901 * SECOND),
+                   1901 * SECOND);
+  assert_int_equal(tt_wall_look(&wall, 2512 * SECOND, 917 * SECOND, LATE), 0);
+  assert_int_equal(tt_wall_look(&wall, 1913 * SECOND, 918 * SECOND, LATE), -600 * SECOND);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_our_own_clock_is_set),
+      cmocka_unit_test(test_a_machine_that_stood_still),
+      cmocka_unit_test(test_a_step_is_what_both_clocks_say),
       cmocka_unit_test(test_years_off_drift_and_random_delays),
       cmocka_unit_test(test_the_first_delay_is_soon_forgotten),
       cmocka_unit_test(test_a_jump_back_begins_an_epoch),

@@ -442,10 +442,37 @@ static void follow_clock(tt_boot *boot, const tt_timed_message *message, bool st
   boot->settled = !late && (boot->settled || steady);
 }
 
+/* --- our own clock --- */
+
+void tt_device_time_step(tt_device_time *time, int64_t step) { time->step += step; }
+
+static void shift_pace(struct tt_pace *pace, int64_t step) {
+  pace->point.offset += step;
+  pace->least.offset += step;
+  pace->heard += step;
+}
+
+/** With the first message behind a step it is seen whether the device's clock went on meanwhile: where a machine stood still as a whole,
+ *  ours was set to what a device said all the time. Times of UTC don't go by ours. */
+static void take_step(tt_device_time *time, const tt_timed_message *message, int64_t late) {
+  const int64_t step = time->step;
+  const tt_boot *current = current_of(time, message);
+  time->step = 0;
+  if (message->transmitted != TT_MESSAGE_NO_TIME && current && fits(current, message, late)) return;
+  for (int i = 0; i < time->boot_count; i++) {
+    tt_boot *boot = &time->boots[i];
+    if (boot->begun) boot->begun += step;
+    if (boot->stored.anchor) tt_device_clock_shift(&boot->clock, step);
+  }
+  shift_pace(&time->pace, step);
+  shift_pace(&time->connection_pace, step);
+}
+
 tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *sent, int64_t late) {
   tt_timed_message message = *sent;
   const bool untold = sent->transmitted == TT_MESSAGE_NO_TIME, first = !time->boot_count;
   tt_place place = {.placement = TT_PLACED};
+  if (time->step) take_step(time, sent, late);
   tt_boot *chosen = untold ? choose_untold(time, &message, late, &place.again)
                            : choose(time, &message, late, &place.again);
   const int64_t gone_on = go_on(&time->pace, &message, &over_connections);

@@ -38,6 +38,7 @@ typedef struct tt_device_time {
   int boot_count;
   int next_epoch;
   int tellings; /**< of its epochs */
+  int64_t step; /**< by which our clock was set, as far as nothing was heard since */
   /** Messages heard lately, which the store may not have yet, or can't be asked for. */
   struct tt_seen {
     int64_t time;  /**< of its last sample, device's clock */
@@ -103,6 +104,8 @@ typedef struct tt_place {
  *  never set, is followed as if each message had been sent with its last sample.
  *  `late`: µs; a message is behind its time by at most this unless there is evidence that it is merely late. */
 tt_place tt_device_time_place(tt_device_time *time, const tt_timed_message *message, int64_t late);
+/** Our own clock was set by so much, forward or back: devices' clocks were not. */
+void tt_device_time_step(tt_device_time *time, int64_t step);
 /** Begins a new epoch whose offset is known (a simulated robot). */
 tt_boot *tt_device_time_begin(tt_device_time *time, int64_t device, int64_t offset);
 /** That it is told now. */

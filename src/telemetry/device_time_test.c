@@ -328,7 +328,7 @@ static void test_points_that_are_a_little_ahead(void **state) {
   static const int64_t ages[] = {86400 * SECOND, -900000, 2 * 86400 * SECOND,
                                  5 * SECOND,     -4000,   3 * 86400 * SECOND};
   for (int first = 0; first < 2; first++) {  // also as the first one of all
-    for (size_t i = first; i < sizeof ages / sizeof *ages; i++) {
+    for (size_t i = (size_t)first; i < sizeof ages / sizeof *ages; i++) {
       const int64_t now = START + (int64_t)i * SECOND;
       assert_int_equal(send_points(&world, now, now - ages[i], &boot), now - ages[i]);
       assert_int_equal(boot->stored.number, 0);

@@ -215,6 +215,21 @@ static void take_samples(const taken *of, const tt_place *place, tt_origin *orig
   tt_samples_end(collector, &to);
 }
 
+/** When it was received, by our clock as it is now. Where that was set, devices' clocks were not. */
+static int64_t look_at_clock(tt_collector *collector, int64_t received) {
+  int64_t now;
+  const int64_t passed = tt_wall_read(&now);
+  const int64_t step = tt_wall_look(&collector->wall, now, passed, collector->options.late);
+  if (step) {
+    tt_log_warning(
+        "telemetry: this machine's clock was set by %.3f s; devices' clocks are followed as before",
+        (double)step / SECOND);
+    for (guint i = 0; i < collector->devices->len; i++)
+      tt_device_time_step(&tt_device_at(collector, (int)i)->time, step);
+  }
+  return tt_wall_receipt(&collector->wall, now, passed, received);
+}
+
 tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origin *origin,
                     int64_t received, uint64_t *ticket, tt_error *error) {
   if (tt_batch_is_full(collector)) return TT_FULL;
@@ -227,7 +242,7 @@ tt_status tt_intake(tt_collector *collector, const tt_message *message, tt_origi
   taken of = {.collector = collector, .message = message};
   TT_TRY(need_names(collector, message, &of.device, error));
   of.attributes = collector->named.data;
-  const tt_place placed = place(&of, origin, received);
+  const tt_place placed = place(&of, origin, look_at_clock(collector, received));
   if (origin) {
     origin->dropped = 0;
     origin->drop_reason[0] = '\0';

@@ -84,16 +84,11 @@ static void write_batch(tt_collector *collector, tt_store_batch *batch, uint64_t
                  batch->values.len);
 }
 
-/** µs that passed, also while the machine slept. */
-static int64_t passed(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_BOOTTIME, &time);
-  return (int64_t)time.tv_sec * SECOND + time.tv_nsec / 1000;
-}
-
 /** µs UTC by which values are old or not. With the mutex held. */
 static int64_t read_clock(tt_collector *collector) {
-  tt_retention_look(&collector->retention, g_get_real_time(), passed(), collector->newest_stored);
+  int64_t now;
+  const int64_t passed = tt_wall_read(&now);
+  tt_retention_look(&collector->retention, now, passed, collector->newest_stored);
   return collector->retention.now;
 }
 
