@@ -17,8 +17,8 @@ typedef struct tt_copy_options {
 /** What was copied, counting also what was there. */
 typedef struct tt_copied {
   uint64_t devices, records, values;
-  uint64_t
-      withheld; /**< handlings that stay behind, since they leave out or remove values: the target has some of its own */
+  /** handlings that stay behind since they leave out or remove values: the target has some of its own */
+  uint64_t withheld;
 } tt_copied;
 
 /** Copies names, handling, boot epochs and records, in batches of which each is durable before the next. Names for people and handling

@@ -277,8 +277,8 @@ typedef struct tt_store_options {
    *  none */
   const char *spool;
   uint64_t spool_limit; /**< bytes; default 1 GiB */
-  const char
-      *spool_was; /**< by which URL it was opened when what waits was spooled; NULL: by this one */
+  /** by which URL it was opened when what waits was spooled; NULL: by this one */
+  const char *spool_was;
   /** A remote store may be away when it is opened: who writes to it keeps what it can't take, as a spool and a log do. */
   bool may_be_away;
 } tt_store_options;

@@ -260,7 +260,9 @@ static tt_status open_forward(tt_input *input, forward *to, const tt_forward *op
   tcp.address = options->to;
   tcp.handler = (tt_tcp_handler){on_forward_open, on_forward_data, on_forward_close};
   tcp.context = to;
-  return tt_tcp_connect(input->net, &tcp, &to->connector, error);
+  tt_error reason;
+  const tt_status status = tt_tcp_connect(input->net, &tcp, &to->connector, &reason);
+  return status == TT_OK ? TT_OK : tt_fail(error, status, "telemetry.forward: to: %s", reason.text);
 }
 
 static tt_status open_all(tt_input *input, tt_error *error) {

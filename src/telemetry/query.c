@@ -10,10 +10,22 @@
 /** More names than this are no query but an attack. */
 #define MAX_NAMES 1000
 
+/** ISO 8601, also where the + of an offset became a space, as it does in a query that is not escaped. */
+static bool parse_iso(const char *text, int64_t *us) {
+  char escaped[40];
+  const size_t size = strlen(text);
+  if (tt_iso_parse(text, us)) return true;
+  if (size < 6 || size >= sizeof escaped || text[size - 6] != ' ' || text[size - 3] != ':')
+    return false;
+  memcpy(escaped, text, size + 1);
+  escaped[size - 6] = '+';
+  return tt_iso_parse(escaped, us);
+}
+
 tt_status tt_table_time_parse(const char *key, const char *text, int64_t now, int64_t *us,
                               tt_error *error) {
   double seconds;
-  if (tt_iso_parse(text, us)) return TT_OK;
+  if (parse_iso(text, us)) return TT_OK;
   if (strchr(text, ' ') && tt_quantity_parse(text, TT_TIME, &seconds) && fabs(seconds) < 1e10) {
     *us = now + llround(seconds * 1e6);
     return TT_OK;

@@ -288,6 +288,10 @@ static tt_status put_attribute(tt_telemetry_routes *routes, const char *identifi
   const char *name;
   tt_status status = read_text(object, "name", &name, error);
   if (status == TT_OK) status = read_fit_handling(identifier, object, &info.handling, error);
+  if (status == TT_OK && !named && index < 0 && tt_handling_is_pattern(identifier))
+    status = tt_fail(error, TT_INVALID,
+                     "'%s' is a pattern, and no attribute's identifier: PUT /telemetry/handling/%s",
+                     identifier, identifier);
   if (status == TT_OK && (named || index < 0))
     status = tt_collector_name_attribute(routes->collector, identifier, name, error);
   if (status == TT_OK && json_object_object_length(object) > named)

@@ -158,6 +158,8 @@ class Web(WithStores):
                 status, answer = collector.request("PUT", path, json.dumps({"name": "Level", "unit": "A"}))
                 self.assertEqual(status, 400, answer)
                 self.assertIn(remedy, json.loads(answer)["error"])
+            status, answer = collector.request("PUT", "/telemetry/attributes/S.d.*", json.dumps({"unit": "A"}))
+            self.assertEqual((status, "PUT /telemetry/handling/S.d.*" in answer), (400, True), answer)
             self.assertEqual([(each["unit"], each["scale"]) for each in json.loads(collector.get("/telemetry/handling"))], [("V", 2)])
             self.assertEqual(json.loads(collector.get("/telemetry/attributes")), [])
             # What is set for a pattern is replaced.
@@ -367,6 +369,8 @@ class Web(WithStores):
             self.assertEqual([record[1] for record in part], iso[2:6])
             self.assertEqual(collector.table(f"from={iso[-1]}&origin={iso[-1]}")["records"][0][1], "0:00:000")
             self.assertEqual(len(collector.table("from=-60+s")["records"]), 10)
+            for time_with_offset in "2026-01-01T00:00:00+02:00", "2026-01-01T00:00:00%2B02:00":
+                self.assertEqual(len(collector.table(f"from={time_with_offset}")["records"]), 10)
             self.assertIn('"<&""\']]>\u00fc, x"', collector.get("/telemetry.csv"))
             for bad in "fields=S.d.x", "device=X", "from=soon", "limit=-1", "fill=all", "colour=red", "from=%", "time=%ff":
                 self.assertIn(collector.request("GET", "/telemetry.csv?" + bad)[0], (400, 404), bad)
