@@ -614,7 +614,7 @@ static void test_help(void **state) {
   assert_string_equal(help.type, "unit");
   assert_string_equal(help.initial, "SI");
   assert_true(tt_help_find("robot", "encoders.ticks_per_turn", &help));
-  assert_string_equal(help.text, "of an angle; negative counts backwards");
+  assert_string_equal(help.text, "of an angle, not 0; negative counts backwards");
   assert_false(tt_help_find("robot", "encoders.nothing", &help));
 }
 

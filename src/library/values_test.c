@@ -157,7 +157,7 @@ static void friction_can_be_unset(void **state) {
   assert_true(tether_sim_hash(sim) == unset);
   good(tether_value_find(sim, FRICTION, NULL, &handle, &error));
   assert_int_equal(tether_sim_set_values(sim, &handle, &negative, 1, &error), TETHER_INVALID);
-  assert_non_null(strstr(error.text, "0 to 100 1, or -1 for what the model says"));
+  assert_non_null(strstr(error.text, "0 to 100, or -1 for what the model says"));
   tether_sim_free(sim);
   tether_scene_free(scene);
 }
