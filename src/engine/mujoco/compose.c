@@ -314,30 +314,18 @@ static void add_mimics(xmlNode *root, const physics_submodel *submodel) {
   }
 }
 
-/* Contacts and rows of constraints that there must be room for. */
-typedef struct room {
-  long contacts, rows;
-} room;
+/* What contacts are to be expected of. */
+typedef struct crowd {
+  long geoms; /* of bodies */
+  long flat;  /* points in which loose ones lie that are flat, and touch in four */
+} crowd;
 
-/* In how many points a geom touches what it lies on, at most; a row of boxes touches on two sides. */
-static long points_of(const xmlNode *geom) {
+static bool is_flat(const xmlNode *geom) {
+  static const char *const ROUND[] = {"sphere", "ellipsoid", "capsule"};
   const char *type = physics_attribute(geom, "type");
-  if (!type || strcmp(type, "sphere") == 0 || strcmp(type, "ellipsoid") == 0) return 1;
-  if (strcmp(type, "capsule") == 0) return 2;
-  return 4;
-}
-
-static long at_least(long value, long least) { return value > least ? value : least; }
-
-/* A contact takes four rows. Of what hangs together hardly all touches at a time; of what lies loose, all may. */
-static void add_room(const xmlNode *body, bool loose, room *needed) {
-  for (const xmlNode *child = body->children; child; child = child->next) {
-    if (physics_is(child, "body")) add_room(child, loose, needed);
-    if (!physics_is(child, "geom")) continue;
-    const long points = points_of(child);
-    needed->contacts += at_least(loose ? 2 * points : points, 2);
-    needed->rows += loose ? at_least(4 * points, 8) : 8;
-  }
+  for (size_t i = 0; type && i < sizeof ROUND / sizeof *ROUND; i++)
+    if (strcmp(type, ROUND[i]) == 0) return false;
+  return type;
 }
 
 /* One body that moves freely. */
@@ -347,6 +335,15 @@ static bool is_loose(const xmlNode *body) {
   const bool is_free =
       physics_first_child(body, "freejoint") || (type && strcmp(type, "free") == 0);
   return is_free && !physics_first_child(body, "body");
+}
+
+static void count(const xmlNode *body, bool loose, crowd *of) {
+  for (const xmlNode *child = body->children; child; child = child->next) {
+    if (physics_is(child, "body")) count(child, false, of);
+    if (!physics_is(child, "geom")) continue;
+    of->geoms++;
+    if (loose && is_flat(child)) of->flat += 4;
+  }
 }
 
 static long stated_size(const xmlNode *size, const char *name) {
@@ -360,24 +357,34 @@ static void set_size(xmlNode *size, const char *name, long value) {
   xmlSetProp(size, BAD_CAST name, BAD_CAST text);
 }
 
+#define MOST_GEOMS 1000
 #define MOST_CONTACTS 20000
-#define MOST_ROWS 8500 /* memory, and the time of a reset, go with their square */
+#define MOST_ROWS 8500
 
-static void state_size(xmlNode *size, const char *name, long room) {
-  set_size(size, name, at_least(stated_size(size, name), room));
+static void state_size(xmlNode *size, const char *name, long room, long most) {
+  const long given = stated_size(size, name);
+  if (room > most) room = most;
+  set_size(size, name, given > room ? given : room);
 }
 
-static long at_most(long value, long most) { return value < most ? value : most; }
-
-/* MuJoCo's own guess is 100 contacts and 500 rows, whatever there is. */
+/* MuJoCo's own guess is 100 contacts; but every geom of a body that lies down may touch in two points, and every contact takes
+ * four rows or more. No more than that: memory, and the time of a reset, go with the square of njmax. Where many flat things
+ * lie loose, which touch in four and side by side in more, there is room for them besides; for few it is as it always was, since a
+ * saved state knows its model by these numbers, too. */
 static void make_room(xmlNode *root) {
   xmlNode *size = section_of(root, "size"), *world = section_of(root, "worldbody");
-  room needed = {.contacts = 100, .rows = 500};
+  crowd of = {0};
   for (const xmlNode *node = world->children; node; node = node->next) {
-    if (physics_is(node, "body")) add_room(node, is_loose(node), &needed);
+    if (physics_is(node, "body")) count(node, is_loose(node), &of);
   }
-  state_size(size, "nconmax", at_most(needed.contacts, MOST_CONTACTS));
-  state_size(size, "njmax", at_most(needed.rows, MOST_ROWS));
+  const long geoms = of.geoms < MOST_GEOMS ? of.geoms : MOST_GEOMS;
+  long contacts = 100 + 2 * geoms, rows = 500 + 8 * geoms;
+  if (3 * of.flat > 2 * contacts) {
+    contacts += 2 * of.flat;
+    rows += 4 * of.flat;
+  }
+  state_size(size, "nconmax", contacts, MOST_CONTACTS);
+  state_size(size, "njmax", rows, MOST_ROWS);
 }
 
 /* MuJoCo's own guess of the stack goes with the square of all unknowns: gigabytes for thousands of them, of which hardly

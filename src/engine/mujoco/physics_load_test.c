@@ -175,25 +175,34 @@ static void a_robots_own_floor_that_is_another_is_said_to_be_left_out(void **sta
   }
 }
 
-/* A hundred boxes touch the floor in four points each. */
-static void there_is_room_for_all_that_lies_on_the_floor(void **state) {
-  (void)state;
+static tt_physics *load_boxes(int count) {
   char path[] = "/tmp/tether-test-XXXXXX.xml";
   FILE *f = fdopen(mkstemps(path, 4), "w");
   fputs("<mujoco><worldbody><geom type='plane' size='50 50 1'/>", f);
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < count; i++)
     fprintf(f, "<body pos='%g %g .1'><freejoint/><geom type='box' size='.1 .1 .1'/></body>",
             i % 10 * .4, i / 10 * .4);
   fputs("</worldbody></mujoco>", f);
   fclose(f);
   tt_physics *p = load_robot(NULL, path, 1000);
+  remove(path);
+  return p;
+}
+
+/* A hundred boxes touch the floor in four points each. Of few the numbers stay, by which saved states know their model. */
+static void there_is_room_for_all_that_lies_on_the_floor(void **state) {
+  (void)state;
+  tt_physics *p = load_boxes(100);
   inputs in = {0};
   step(p, &in, 50);
   assert_int_equal(p->data->ncon, 400);
   assert_int_equal(p->data->warning[mjWARN_CONTACTFULL].number, 0);
   assert_int_equal(p->data->warning[mjWARN_CNSTRFULL].number, 0);
   tt_physics_free(p);
-  remove(path);
+  p = load_boxes(25);
+  assert_int_equal(p->model->nconmax, 100 + 2 * 25);
+  assert_int_equal(p->model->njmax, 500 + 8 * 25);
+  tt_physics_free(p);
 }
 
 /* MuJoCo's own guess of the stack goes with the square of the rows: 1.4 GB here, where the model says that 8 MB do. */
