@@ -17,8 +17,8 @@
 #define ASK_CLOCK 1000000 /* µs between questions for the server's time */
 #define ASK_AGAIN 20000   /* µs, while its clock is not known to go as ours does */
 #define STEADY 50         /* answers one after another that agree: then it does */
-#define HELD                                                                                       \
-  2000000 /* µs by which a topic's time doesn't go back; by more it does: the server's clock was set back */
+/* µs by which a topic's time doesn't go back; by more it does: the server's clock was set back */
+#define HELD 2000000
 #define SILENCE 3000000 /* µs after which a server of 4.0, which does not ping, is taken for gone */
 #define LISTEN_PERIODIC 0.02 /* s, of what others write */
 #define NOBODY INT64_MIN     /* as an id: the server announced none */

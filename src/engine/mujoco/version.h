@@ -19,8 +19,8 @@
 /** Libraries and processor whose last bits may differ. Static texts. */
 typedef struct tt_platform {
   const char *mujoco; /**< "2.2.2": of the library in use */
-  const char
-      *libc;       /**< "2.36": of the C library in use, whose functions of mathematics are meant */
+  /** "2.36": of the C library in use, whose functions of mathematics are meant. */
+  const char *libc;
   const char *cpu; /**< "x86_64+fma": those functions choose their instructions by the processor */
 } tt_platform;
 /** Of this process. Any thread. */
