@@ -61,4 +61,13 @@ test('roles', async (t) => {
     await until('nothing is left', async () => (await (await ask('telemetry.json?device=GONE&fields=M.d.n')).json()).records.length, (count) => count === 0);
     assert.deepEqual(troubles, []);
   });
+
+  await t.test('a token that is withdrawn is said, and another one is taken', async () => {
+    const {page} = await open('watch', 'telemetry');
+    execFileSync(program, ['token', 'remove', 'watch', '--file', file], {stdio: 'ignore'});
+    await page.getByText('Your token counts no more').waitFor();
+    await page.getByLabel('Token', {exact: true}).fill(tokens.drive);
+    await page.getByRole('button', {name: 'Use this token'}).click();
+    await page.getByRole('status', {name: 'Connection: Live'}).waitFor();
+  });
 });

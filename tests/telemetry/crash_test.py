@@ -242,7 +242,9 @@ class Crash(WithStores):
         url, environment = self.stores.url("postgresql"), {"LD_PRELOAD": TEAR, "TEAR": order, "TEAR_FILE": spool}
 
         def begin():
-            return Collector(url, "telemetry.spool=" + spool, **environment)
+            begun = Collector(url, "telemetry.spool=" + spool, **environment)
+            self.addCleanup(begun.kill)  # whoever left one behind would keep this test from ending
+            return begun
 
         collector = begin()
         device = Device("T", lambda: collector.address)
@@ -267,10 +269,10 @@ class Crash(WithStores):
         device.join(60)
         collector.kill()
         with open(spool, "r+b") as file:
-            file.seek(100)
-            byte = file.read(1)[0]
-            file.seek(100)
-            file.write(bytes([byte ^ 0x10]))
+            begun = file.read(4096)
+            at = begun.index(begun[:4], 4) + 100  # in the second frame: the first says for which store they are
+            file.seek(at)
+            file.write(bytes([begun[at] ^ 0x10]))
         collector = begin()
         status = collector.status()
         lost = status["spool_lost_samples"]

@@ -52,7 +52,7 @@ function Refused() {
       <Icon name="warning" />
       <span role="alert">{refusal.value}</span>
       <input type="password" aria-label="Token" placeholder="Token" autocomplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
-      <button type="submit" class="button plain" disabled={!token.trim()}>Show it</button>
+      <button type="submit" class="button plain" disabled={!token.trim()}>Use this token</button>
     </form>
   );
 }

@@ -33,7 +33,7 @@ export function Show<T>({from, what, icon, missing, children}: FetchedProps<T>) 
   if (from.value !== null) {
     return (
       <>
-        {from.error && from.error.status !== 404 && <p class="inline-error" role="alert">{from.error.message}: what you see is the last that came.</p>}
+        {from.error && ![401, 404].includes(from.error.status) && <p class="inline-error" role="alert">{from.error.message}: what you see is the last that came.</p>}
         {children(from.value)}
       </>
     );
