@@ -2,6 +2,7 @@
 """Task files: what each key does, and what is said of a wrong one: file, line, key and remedy."""
 import os
 import pathlib
+import pickle
 import re
 import tempfile
 import unittest
@@ -171,6 +172,14 @@ class TaskFiles(unittest.TestCase):
             tether.gym.load_task(str(self.file))
         with self.assertRaisesRegex(tether.gym.TaskError, "No such file"):
             tether.gym.load_task("/nowhere/task.yaml")
+
+    def test_a_pickle_reads_the_file_again(self):
+        self.file.write_text(GOOD)
+        task = pickle.loads(pickle.dumps(tether.gym.load_task(str(self.file))))
+        self.assertEqual((task.file, task.signals), (str(self.file), tether.gym.load_task(str(self.file)).signals))
+        env = tether.gym.Env(task)
+        self.addCleanup(env.close)
+        env.reset(seed=0)
 
     def test_actions_goals_rewards(self):
         env = self.env(GOOD)

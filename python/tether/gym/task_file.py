@@ -104,6 +104,10 @@ class FileTask(Task):
                 self.shown[item.text()] = self.quantity(item)[0]
         self.signals = list(self._signals)
 
+    def __reduce__(self) -> tuple[type[FileTask], tuple[str]]:
+        """Copies and pickles read the file again: a process that is started for an environment may be given the task."""
+        return type(self), (os.path.abspath(self.file),)
+
     def _scene(self, text: str) -> str:
         """A path is relative to the file; a bare name that is no file beside it is a shipped scene's."""
         beside = os.path.join(os.path.dirname(os.path.abspath(self.file)), text)  # the current folder may be another one later
