@@ -55,21 +55,29 @@ tt_status tt_postgres_begin_stage(tt_postgres *store, tt_error *error) {
   a ".attribute = " b ".attribute AND " a ".seq IS NOT DISTINCT FROM " b ".seq AND (" a            \
     ".number = " b ".number OR " a ".text = " b ".text)"
 
-/** Messages of which every firm value stands in one other epoch of the same boot, or in an earlier message of it. Each value is
- *  looked for by itself (LIMIT): in a plain join the server goes through all epochs of a device to come to one, as long as it knows
- *  nothing of how many there are. */
+/** Where a value stands in another epoch. Each is looked for by itself (LIMIT): in a plain join the server goes through all epochs of a
+ *  device to come to one, as long as it knows nothing of how many there are. */
+#define STANDS_IN_OTHER                                                                            \
+  " CROSS JOIN LATERAL (SELECT FROM any_value v WHERE v.device = s.device"                         \
+  "  AND v.epoch = other.epoch AND v.device_time = s.device_time"                                  \
+  "  AND v.nth < " TEXT_OF(TT_STORE_RECORDS) " AND v.day = " TT_POSTGRES_DAY(                      \
+      "s.device_time", "other.anchor") " AND " SAME_VALUE("v", "s") " LIMIT 1) v"
+
+/** Messages of which every firm value stands in one other epoch of the same boot, or in an earlier message of it. The first value of each
+ *  is looked for in all of these, dozens; the others only where it stands. */
 static const char drop_repeats[] =
     "WITH other AS MATERIALIZED (SELECT d.device, d.epoch AS own, o.epoch, o.anchor"
     "  FROM (SELECT DISTINCT device, epoch FROM staging WHERE unsure) d"
     "  JOIN boot m ON m.device = d.device AND m.epoch = d.epoch CROSS JOIN LATERAL"
     "  (SELECT epoch, anchor FROM boot b WHERE b.device = d.device AND b.boot = m.boot"
     "    AND b.epoch <> d.epoch ORDER BY epoch DESC LIMIT " TEXT_OF(TT_STORE_EPOCHS) ") o),"
-    " found AS (SELECT s.message, other.epoch, count(*) AS count FROM staging s"
-    "  JOIN other ON other.device = s.device AND other.own = s.epoch CROSS JOIN LATERAL"
-    "  (SELECT FROM any_value v WHERE v.device = s.device AND v.epoch = other.epoch"
-    "    AND v.device_time = s.device_time AND v.nth < " TEXT_OF(TT_STORE_RECORDS)
-    "    AND v.day = " TT_POSTGRES_DAY("s.device_time", "other.anchor") " AND " SAME_VALUE("v", "s")
-    "    LIMIT 1) v WHERE s.unsure AND s.firm GROUP BY s.message, other.epoch"
+    " first AS (SELECT DISTINCT ON (message) * FROM staging WHERE unsure AND firm"
+    "  ORDER BY message, sample, attribute),"
+    " likely AS MATERIALIZED (SELECT s.message, other.* FROM first s"
+    "  JOIN other ON other.device = s.device AND other.own = s.epoch" STANDS_IN_OTHER "),"
+    " found AS (SELECT s.message, other.epoch, count(*) AS count FROM likely other"
+    "  JOIN staging s ON s.message = other.message" STANDS_IN_OTHER
+    "  WHERE s.unsure AND s.firm GROUP BY s.message, other.epoch"
     " UNION ALL SELECT s.message, other.epoch, count(DISTINCT (s.sample, s.attribute))"
     "  FROM staging s JOIN other ON other.device = s.device AND other.own = s.epoch"
     "  JOIN staging o ON o.device = s.device AND o.epoch = other.epoch"
