@@ -387,6 +387,11 @@ static bool is_plain(const operand *found) {
   return found->dimension == ANY || found->dimension == TT_DIMENSIONLESS;
 }
 
+/* Where no names are known, what has no unit may be a name of any. */
+static bool is_any_unit(const reader *reader, const operand *found) {
+  return !reader->scope && found->dimension == ANY;
+}
+
 static tt_status read_product(reader *reader, operand *found) {
   TT_TRY(read_signed(reader, found));
   for (;;) {
@@ -396,7 +401,10 @@ static tt_status read_product(reader *reader, operand *found) {
     TT_TRY(read_signed(reader, &right));
     TT_TRY(need_number(reader, found));
     TT_TRY(need_number(reader, &right));
-    if (!is_plain(&right)) found->dimension = times && is_plain(found) ? right.dimension : ANY;
+    if (is_any_unit(reader, found) || is_any_unit(reader, &right))
+      found->dimension = ANY;
+    else if (!is_plain(&right))
+      found->dimension = times && is_plain(found) ? right.dimension : ANY;
     TT_TRY(emit_plain(reader, times ? OP_MULTIPLY : OP_DIVIDE));
   }
 }

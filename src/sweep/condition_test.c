@@ -60,6 +60,7 @@ static void a_condition_means_what_it_says(void **state) {
 
 static void numbers_have_units(void **state) {
   (void)state;
+  check("far * 4 m and 4 m * far == 12 and 3 m / far == 1 and far / 3 s > 0 m", true);
   check("final_angle > 57 deg and final_angle < 58deg", true);
   check("final_angle - 57 deg < 1/3 deg", true);
   check("overshoot < 30 % and overshoot > 20%", true);
