@@ -6,8 +6,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-/** Moments that are asked for at once, each in one epoch: of a thousand devices in all of theirs they are said in 1.5 MB. */
-#define MOMENTS 65536
+/** Moments that are asked for at once, each in one epoch: said in 0.4 MB at most. Fewer where the answer would be too long. */
+#define MOMENTS 16384
 
 tt_map_key tt_clickhouse_content(uint64_t device, int64_t key, int64_t device_time,
                                  uint64_t attribute, int64_t seq, const char *text, double number) {
@@ -113,10 +113,16 @@ void tt_clickhouse_add_moments(const tt_list *boots, uint64_t device, const uint
 tt_status tt_clickhouse_gather(const tt_clickhouse_source *source, const tt_list *moments,
                                tt_map *found, tt_error *error) {
   if (moments->failed) return tt_clickhouse_no_memory(error);
-  for (uint32_t first = 0; first < moments->len; first += MOMENTS) {
-    const uint32_t left = moments->len - first;
-    TT_TRY(gather_some(source, &tt_list_at(moments, tt_clickhouse_moment, first),
-                       left < MOMENTS ? left : MOMENTS, found, error));
+  for (uint32_t first = 0, most = MOMENTS; first < moments->len;) {
+    const uint32_t left = moments->len - first, count = left < most ? left : most;
+    tt_status status =
+        gather_some(source, &tt_list_at(moments, tt_clickhouse_moment, first), count, found, error);
+    if (status == TT_FULL && count > 1) {
+      most = count / 2;
+      continue;
+    }
+    TT_TRY(status);
+    first += count;
   }
   return TT_OK;
 }

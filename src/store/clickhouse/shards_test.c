@@ -470,6 +470,34 @@ static void test_repeats_of_many_devices_are_looked_for_at_once(void **state) {
   store->close(store);
 }
 
+/** Long texts at the same moments of a device in each epoch of this number. */
+static void write_texts(tt_store *store, int number, const char *text, unsigned flags) {
+  enum { AT = 200 };
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_name(&batch->devices, 0, "A", NULL);
+  tt_testing_add_name(&batch->attributes, 0, "S.d.a", NULL);
+  tt_testing_add_epoch(batch, 0, number, 0, 0, 0, "");
+  for (int time = 0; time < AT; time++) {
+    tt_testing_add_sample(batch, 0, number, time, time)->flags = flags;
+    tt_testing_add_value(batch, 0, text, 0);
+  }
+  tt_testing_write(store, batch);
+}
+
+/** What stands at all moments of all epochs is more than an answer may have: it is asked for in parts. */
+static void test_repeats_of_long_texts_are_found(void **state) {
+  (void)state;
+  enum { OLDER = 64, SIZE = 6000 };
+  char text[SIZE + 1] = "";
+  tt_store *store = tt_testing_open_url(servers_one());
+  memset(text, 'x', SIZE);
+  for (int number = 0; number < OLDER; number++) write_texts(store, number, text, 0);
+  assert_int_equal(servers_ask(servers_one(), VALUES), 200 * OLDER);
+  write_texts(store, OLDER, text, TT_SAMPLE_UNSURE);
+  assert_int_equal(servers_ask(servers_one(), VALUES), 200 * OLDER);
+  store->close(store);
+}
+
 static tt_store_batch *new_sample(int64_t time) {
   tt_store_batch *batch = tt_store_batch_new();
   tt_testing_add_name(&batch->devices, 0, "A", NULL);
@@ -563,6 +591,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_shard_that_fails_hears_of_all_later, servers_clean),
       cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, servers_clean),
       cmocka_unit_test_setup(test_repeats_of_many_devices_are_looked_for_at_once, servers_clean),
+      cmocka_unit_test_setup(test_repeats_of_long_texts_are_found, servers_clean),
       cmocka_unit_test_setup(test_a_batch_that_takes_longer_than_it_is_waited_for, servers_clean),
       cmocka_unit_test_setup(test_who_hurries_waits_for_no_slow_server, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
