@@ -21,6 +21,9 @@ export class Unreachable extends Error {
   }
 }
 
+/** What is wrong lies with the program or the way to it, and may be over in a moment. */
+export const passes = (error: unknown) => error instanceof Unreachable || (error instanceof HttpError && (error.status >= 500 || error.status === 401 || error.status === 429));
+
 /** Of what is asked now, and of what was asked before the program was lost. */
 let present = new AbortController();
 let before: AbortController | null = null;

@@ -2,7 +2,7 @@
 // away, perhaps for good, it is sent without waiting for answers, and where that cannot be done the browser asks first.
 import {effect, signal, untracked} from '@preact/signals';
 import {useEffect, useRef} from 'preact/hooks';
-import {HttpError, Unreachable} from './http';
+import {passes} from './http';
 import {connection, notify} from './live/store';
 
 /** Bytes that browsers still send for a page that is gone: 64 KiB of all that is on its way, heads included. */
@@ -49,9 +49,6 @@ function put(address: string, text: Text | null): void {
   else next.delete(address);
   texts.value = next;
 }
-
-/** What is wrong lies with the program or the way to it, and may be over in a moment. */
-const passes = (error: unknown) => error instanceof Unreachable || (error instanceof HttpError && (error.status >= 500 || error.status === 401 || error.status === 429));
 
 async function send(address: string): Promise<void> {
   const held = texts.peek().get(address);

@@ -8,8 +8,8 @@ Object.assign(globalThis, {
   location: {hash: '#build', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener: (name, act) => (listeners[name] ??= []).push(act),
   document: {addEventListener() {}, hidden: false}, localStorage: {getItem: () => null, setItem() {}},
 });
-const {builder: {Draft, textHash}, merge: {merged}, session, store} = await load({
-  builder: 'pages/builder/draft.ts', merge: 'pages/builder/merge.ts', session: 'pages/builder/session.ts', store: 'live/store.ts',
+const {builder: {Draft, textHash}, http, merge: {merged}, session, store} = await load({
+  builder: 'pages/builder/draft.ts', http: 'http.ts', merge: 'pages/builder/merge.ts', session: 'pages/builder/session.ts', store: 'live/store.ts',
 });
 const state = {draft: 'd', name: '', revision: 1, main: 'a.yaml', files: [], runs: false, problems: [], robots: [], wires: [], signals: [], commands: []};
 let has = new Map(); // files that the program has
@@ -19,6 +19,7 @@ let looked = () => {}; // once it was looked at
 let keptAlive = 0;
 let refused = 0;
 let away = false; // the program is
+let full = false; // and has no room for more
 let deleted = false; // the draft d is
 let drives = false; // and may not administer: the word token is not for it
 
@@ -50,6 +51,7 @@ globalThis.fetch = async (url, {method = 'GET', body, keepalive = false} = {}) =
     looked();
     return new Response(answer);
   }
+  if (full) return new Response('{"error": "no room"}', {status: 503});
   if (keepalive) keptAlive++;
   const text = method === 'DELETE' ? null : await new Response(body).text();
   during();
@@ -71,7 +73,7 @@ beforeEach(() => {
   during = before = looked = () => {};
   keptAlive = refused = 0;
   reads = 0;
-  drives = away = deleted = false;
+  drives = away = full = deleted = false;
   store.connection.value = 'live';
 });
 
@@ -292,6 +294,22 @@ test('what was written while the program was away is sent when it is back, which
   assert.equal(has.get('a.yaml'), 'mine');
   await session.openDraft('d');
   assert.notEqual(session.draft.value, draft, 'once it has all, the draft is that of the program');
+  session.closeDraft();
+});
+
+test('what the program had no room for is sent again, without anybody\'s doing', async (context) => {
+  context.mock.timers.enable({apis: ['setTimeout']});
+  elsewhere('a.yaml', 'a');
+  await session.openDraft('d');
+  const draft = session.draft.value;
+  full = true;
+  draft.write('a.yaml', 'mine');
+  await assert.rejects(draft.settle(), /no room/);
+  assert.equal(draft.failure.value, 'no room');
+  full = false;
+  context.mock.timers.tick(http.RETRY_MS);
+  for (let i = 0; i < 1000 && draft.busy.value; i++) await new Promise(setImmediate);
+  assert.deepEqual([has.get('a.yaml'), draft.failure.value], ['mine', '']);
   session.closeDraft();
 });
 

@@ -2,7 +2,7 @@
 // at once, sent after a moment, and checked as a whole.
 import {computed, signal} from '@preact/signals';
 import type {Check} from '../../check';
-import {HttpError, request, RETRY_MS} from '../../http';
+import {HttpError, passes, request, RETRY_MS} from '../../http';
 import {notify} from '../../live/store';
 import {MOST_LEFT_BEHIND} from '../../unsaved';
 import type {Placed} from './dropped';
@@ -75,6 +75,7 @@ export class Draft {
   private revision: number | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private work: Promise<void> = Promise.resolve();
+  private toldFailure = ''; // of these, what was told who looks at another page
   private left = false; // nobody looks at it
   private closed = false; // and nothing is left to be sent
 
@@ -239,11 +240,15 @@ export class Draft {
       const refused = await this.sendAll();
       await this.check();
       if (refused) throw refused;
-      this.failure.value = '';
+      this.failure.value = this.toldFailure = '';
     } catch (error) {
-      if (this.left && error instanceof HttpError) notify(`The draft ${this.state.peek()?.name ?? this.id} is not saved: ${error.message}. Open it on the page Build.`, 'error');
-      this.failure.value = error instanceof HttpError ? error.message : 'The program cannot be reached. What you write stays here, and is sent when it is back.';
-      if (!(error instanceof HttpError)) this.timer = setTimeout(() => void this.settle().catch(() => undefined), RETRY_MS);
+      const refused = error instanceof HttpError;
+      if (this.left && refused && this.toldFailure !== error.message) {
+        notify(`The draft ${this.state.peek()?.name ?? this.id} is not saved: ${error.message}. Open it on the page Build.`, 'error');
+        this.toldFailure = error.message;
+      }
+      this.failure.value = refused ? error.message : 'The program cannot be reached. What you write stays here, and is sent when it is back.';
+      if (!refused || passes(error)) this.timer = setTimeout(() => void this.settle().catch(() => undefined), RETRY_MS);
       throw error;
     } finally {
       this.busy.value = this.unsent.size > 0;
