@@ -22,10 +22,16 @@ static bool parse_iso(const char *text, int64_t *us) {
   return tt_iso_parse(escaped, us);
 }
 
+/** As microseconds it would be in the first moment of 1970, so that all there is would be shown, or removed. */
+static bool is_year(const char *text) {
+  return strspn(text, "0123456789") == 4 && !text[4] &&
+         (strncmp(text, "19", 2) == 0 || strncmp(text, "20", 2) == 0);
+}
+
 tt_status tt_table_time_parse(const char *key, const char *text, int64_t now, int64_t *us,
                               tt_error *error) {
   double seconds;
-  if (parse_iso(text, us)) return TT_OK;
+  if (!is_year(text) && parse_iso(text, us)) return TT_OK;
   if (strchr(text, ' ') && tt_quantity_parse(text, TT_TIME, &seconds) && fabs(seconds) < 1e10) {
     *us = now + llround(seconds * 1e6);
     return TT_OK;

@@ -189,6 +189,7 @@ class Copies(WithStores):
                                     (("copy", "sqlite:/nowhere/x", "sqlite:/tmp/y"), 1, "/nowhere/x"),
                                     (("copy", self.source, self.stores.url("sqlite"), "--device", "Z"), 1, "no such device"),
                                     (("copy", self.source, self.stores.url("sqlite"), "--from", "soon"), 2, "is no time"),
+                                    (("remove", self.source, "--device", "OTHER", "--from", "2026", "--yes"), 2, "is no time"),
                                     (("backup", self.source), 2, "a FILE"), (("remove", self.source), 2, "--device"),
                                     (("remove", self.source, "--device", "OTHER"), 2, "--yes"),
                                     (("remove", "sqlite:/nowhere/x", "--device", "A", "--yes"), 1, "/nowhere/x")):

@@ -204,7 +204,7 @@ class Tables(WithStores):
 
     def test_what_excludes_what(self):
         for bad, reason in (
-                ("points=1", "points"), ("points=100001", "points"), ("points=many", "points"), ("bucket=week", "second, minute"),
+                ("points=1", "points"), ("points=100001", "points"), ("points=many", "points"), ("from=2026", "'2026' is no time; give ISO 8601"), ("bucket=week", "second, minute"),
                 ("points=5&bucket=day", "exclude"), ("points=5&order=newest", "order"), ("bucket=day&count=yes", "count"),
                 ("bucket=day&fill=previous", "fill"), ("bucket=day&origin=device", "origin"), ("points=5&time=clock", "origin"),
                 ("order=newest&time=clock", "origin"), ("order=newest&fill=previous", "fill"), ("order=best", "order"),
