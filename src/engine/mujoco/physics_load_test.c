@@ -499,6 +499,13 @@ static void lines_of_a_urdf_are_those_of_its_file(void **state) {
   refused(LINK("<mass value='1'/>" INERTIA "\n<collision><geometry>\n<box size='.5 .3'/></geometry>"
                "</collision>"),
           ".urdf", "Element 'box', line 12");
+  refused(LINK("<mass value='1'/>" INERTIA
+               "\n<collision><geometry>\n<box size='.5 0 .3'/></geometry></collision>"),
+          ".urdf", ":12: link 'l': the size of a box is '.5 0 .3'; it has to be positive");
+  refused(
+      LINK("<mass value='1'/>" INERTIA
+           "\n<collision><geometry>\n<cylinder radius='-1' length='1'/></geometry></collision>"),
+      ".urdf", ":12: link 'l': the radius of a cylinder is '-1'; it has to be positive");
 #undef INERTIA
 #undef LINK
 }

@@ -125,6 +125,32 @@ static tt_status import_once(physics_workshop *shop, imports *done, const char *
   return TT_OK;
 }
 
+static const char *name_of(const xmlNode *node) {
+  const char *name = physics_attribute(node, "name");
+  return name ? name : "";
+}
+
+/* MuJoCo names neither the link nor the line. What is no number is left to it, which does there. */
+static tt_status check_sizes(const char *file, const xmlNode *link, const xmlNode *geometry,
+                             tt_error *error) {
+  static const char *const sizes[][2] = {
+      {"box", "size"}, {"sphere", "radius"}, {"cylinder", "radius"}, {"cylinder", "length"}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const xmlNode *shape = physics_first_child(geometry, sizes[i][0]);
+    const char *text = shape ? physics_attribute(shape, sizes[i][1]) : NULL;
+    char *end = NULL;
+    for (const char *at = text; at && *at; at = end) {
+      const double size = strtod(at, &end);
+      if (end == at) break;
+      if (size <= 0)
+        return tt_fail(error, TT_INVALID,
+                       "%s:%ld: link '%s': the %s of a %s is '%s'; it has to be positive", file,
+                       xmlGetLineNo(shape), name_of(link), sizes[i][1], sizes[i][0], text);
+    }
+  }
+  return TT_OK;
+}
+
 /* Removes visual geometry (all of it unless `visuals`), imports the meshes of the rest. A mesh for
  * the eye alone that can't be had is left out; one that collides is an error. */
 static tt_status mend_link(physics_workshop *shop, imports *done, const char *file, xmlNode *link,
@@ -135,6 +161,7 @@ static tt_status mend_link(physics_workshop *shop, imports *done, const char *fi
     if (!visual && !physics_is(node, "collision")) continue;
     bool keep = visuals || !visual;
     xmlNode *geometry = physics_first_child(node, "geometry");
+    if (keep && geometry) TT_TRY(check_sizes(file, link, geometry, error));
     xmlNode *mesh = keep && geometry ? physics_first_child(geometry, "mesh") : NULL;
     const char *reference = mesh ? physics_attribute(mesh, "filename") : NULL;
     if (reference) {
@@ -189,11 +216,6 @@ static xmlNode *end_of(const xmlNode *robot, const xmlNode *joint, const char *w
   const xmlNode *end = physics_first_child(joint, which);
   const char *link = end ? physics_attribute(end, "link") : NULL;
   return link ? find_link(robot, link) : NULL;
-}
-
-static const char *name_of(const xmlNode *node) {
-  const char *name = physics_attribute(node, "name");
-  return name ? name : "";
 }
 
 /* MuJoCo's reader takes any other for an address. */
