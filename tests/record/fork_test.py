@@ -121,6 +121,12 @@ class Pages(unittest.TestCase):
         connection.close()
         return answer.status, found
 
+    def begun(self, page):
+        """The run that is recorded, once its file has some of it: one that began just now has no journal yet."""
+        run = page.hello["recording"]
+        wait_for(lambda: self.ask("GET", f"/api/runs/{run}/values?at=1e6")[1].get("time", 0) > 0.05, "the run")
+        return run
+
     def fork(self, run, time_there, **more):
         status, answer = self.ask("POST", f"/api/runs/{run}/fork", {"time": time_there, **more})
         self.assertEqual(status, 202, answer)
@@ -197,7 +203,7 @@ class Pages(unittest.TestCase):
 
     def test_a_fork_that_fails_leaves_the_run_alone(self):
         page = Page(self.address)
-        told, _ = self.fork(page.hello["recording"], 0, settings={"nonsense": 1})
+        told, _ = self.fork(self.begun(page), 0, settings={"nonsense": 1})
         self.assertEqual(told["state"], "failed")
         self.assertIn("nonsense", told["error"])
         page.told("status")  # it still runs
@@ -209,7 +215,7 @@ class Pages(unittest.TestCase):
             page = Page(self.address)
             self.assertIsNone(page.hello["refused"])
             before = page.hello["token"]
-            self.fork(page.hello["recording"], 0, settings={"wires.float-udp.bind": f"127.0.0.1:{taken.getsockname()[1]}"})
+            self.fork(self.begun(page), 0, settings={"wires.float-udp.bind": f"127.0.0.1:{taken.getsockname()[1]}"})
             page.close()
 
             def anew():
