@@ -231,7 +231,7 @@ tether_status tether_batch_new(tether_scene *scene, int count, int threads,
                                const char *const *commands, int command_count,
                                const char *const *signals, int signal_count, tether_batch **batch,
                                tether_error *error) {
-  if (error) error->text[0] = '\0';
+  library_begin(error);
   if (!batch) return library_fail(error, TETHER_INVALID, "batch: NULL; give where to put it");
   *batch = NULL;
   if (!scene) return library_fail(error, TETHER_INVALID, "scene: NULL");
@@ -295,7 +295,7 @@ void tether_batch_free(tether_batch *batch) {
 }
 
 static tether_status check(const tether_batch *batch, tether_error *error) {
-  if (error) error->text[0] = '\0';
+  library_begin(error);
   if (!batch) return library_fail(error, TETHER_INVALID, "batch: NULL");
   if (batch->process != getpid())
     return library_fail(error, TETHER_FAILED,

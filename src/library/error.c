@@ -31,6 +31,10 @@ tether_status library_status(tt_status status) {
   }
 }
 
+void library_begin(tether_error *error) {
+  if (error) error->text[0] = '\0';
+}
+
 tether_status library_fail(tether_error *error, tether_status status, const char *format, ...) {
   if (!error) return status;
   va_list arguments;

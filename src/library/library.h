@@ -82,6 +82,10 @@ tether_status library_check_handle(const tether_sim *sim, const tether_handle *h
                                    int count, const char *argument, int number,
                                    tether_error *error);
 
+/** The same for all `count` handles of signals. */
+tether_status library_check_signals(const tether_sim *sim, const tether_handle *signals, int count,
+                                    tether_error *error);
+
 /** "" for the arena's and the world's. */
 const char *library_robot_name(const tt_sim *sim, int robot);
 /** Arguments of a function that finds a handle. Clears `error`. */
@@ -98,6 +102,8 @@ tt_status library_check_origin(const tether_scene *scene, const tt_scene_files *
                                tt_error *why);
 void library_free_origin(tether_scene *scene);
 
+/** A call begins: nothing was wrong yet. `error` may be NULL. */
+void library_begin(tether_error *error);
 /** The public code of a status of ours. */
 tether_status library_status(tt_status status);
 /** The status outside, and in `error` (may be NULL) what `from` says. */

@@ -155,7 +155,7 @@ tether_status tether_sim_record_end(tether_sim *sim, tether_error *error) {
 
 tether_status tether_sim_recording(const tether_sim *sim, tether_error *error) {
   tt_error why = {.text = ""};
-  if (error) error->text[0] = '\0';
+  library_begin(error);
   if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
   if (!sim->recorder || sim->recorded_by != getpid())
     return library_fail(error, TETHER_NOT_FOUND, "sim: it is not being recorded");

@@ -1,19 +1,5 @@
-/* settings.c: what scenes there are, and what can be set in one. */
+/* settings.c: what can be set in a scene. */
 #include "library/library.h"
-
-#include <stdio.h>
-
-tether_status tether_scene_title(const char *name, char *title, size_t size, tether_error *error) {
-  tether_scene *scene;
-  if (!title || size == 0)
-    return library_fail(error, TETHER_INVALID, "title: no room; give where to put it");
-  *title = '\0';
-  tether_status status = tether_scene_load(name, NULL, 0, &scene, error);
-  if (status != TETHER_OK) return status;
-  snprintf(title, size, "%s", tether_scene_description(scene));
-  tether_scene_free(scene);
-  return TETHER_OK;
-}
 
 #define SAME(kind) ((int)TETHER_SETTING_##kind == (int)TT_SETTING_##kind)
 _Static_assert(SAME(TEXT) && SAME(QUANTITY) && SAME(NUMBER) && SAME(COUNT) && SAME(FLAG) &&

@@ -94,7 +94,7 @@ tether_status tether_sim_set_values(tether_sim *sim, const tether_handle *handle
 
 tether_status tether_sim_get_values(const tether_sim *sim, const tether_handle *handles,
                                     double *values, int count, tether_error *error) {
-  if (error) error->text[0] = '\0';
+  library_begin(error);
   if (!sim) return library_fail(error, TETHER_INVALID, "sim: NULL");
   tether_status status = check(sim, handles, values, count, error);
   if (status != TETHER_OK) return status;
