@@ -141,13 +141,16 @@ static tt_world *world_of(tt_sim_owner *owner) {
   return (tt_world *)((char *)owner - offsetof(tt_world, owner));
 }
 
-/* A wire may say so with every message: that changes nothing, nor does it take the ticks that people ask for one by one. */
+/* A wire may say so with every message: that changes nothing, ends nobody else's pause, nor does it take the ticks that people
+ * ask for one by one. */
 static void on_paused(tt_sim_owner *owner, const char *source, bool paused) {
   tt_world *world = world_of(owner);
-  if (world->paused == paused) return;
+  tt_wire *by = NULL;
+  for (int i = 0; i < world->wire_count; i++)
+    if (source == world->wires[i].wire.name) by = &world->wires[i].wire;
+  if (world->paused == paused || (by && !paused && by != world->paused_by)) return;
   tt_world_set_paused(world, source, paused);
-  for (int i = 0; paused && i < world->wire_count; i++)
-    if (source == world->wires[i].wire.name) world->paused_by = &world->wires[i].wire;
+  if (paused) world->paused_by = by;
 }
 
 static void on_recorded_reset(tt_sim_owner *owner, int robot) { reset(world_of(owner), robot); }

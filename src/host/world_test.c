@@ -453,6 +453,20 @@ static void what_people_pause_no_wire_resumes(void **state) {
   testing_close(&in);
 }
 
+/* Whoever single-steps what he paused is not overruled either. */
+static void what_people_step_no_wire_resumes(void **state) {
+  (void)state;
+  testing_world in;
+  const float goes[] = {1, 0};
+  open_pausing(&in);
+  testing_post(&in, TT_MAIL_PAUSE, 0, 1);
+  testing_tick(&in, 1);
+  testing_send(&in, 1, goes, 2);
+  testing_tick(&in, 1); /* that one */
+  assert_true(tt_world_paused(in.world));
+  testing_close(&in);
+}
+
 /* ---- a kept run ---- */
 
 static void show_nothing(tt_player *player, uint64_t step, tt_view *view) {
@@ -669,6 +683,7 @@ int main(void) {
       cmocka_unit_test(a_run_ends_with_its_duration),
       cmocka_unit_test(who_pauses_by_a_wire_resumes_by_it),
       cmocka_unit_test(what_people_pause_no_wire_resumes),
+      cmocka_unit_test(what_people_step_no_wire_resumes),
       TEST(a_place_of_a_kept_run_is_where_it_stands),
       TEST(who_goes_to_a_place_of_a_kept_run_stays_there),
       TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),
