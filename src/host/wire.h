@@ -98,6 +98,10 @@ typedef struct tt_wire_ops {
    *  (tt_wire_submit) and drops the rest (tt_wire_drop). */
   void (*receive)(tt_wire *wire);
 
+  /** While the world is paused, after the network was polled: whether what has arrived asks for a reset, which is not to wait until
+   *  the world goes on; receive() follows then. NULL: no message of this protocol does. */
+  bool (*wants_reset)(tt_wire *wire);
+
   /** Of a wire in lock-step (tt_wire.lockstep): true while the world has to wait for an answer of this wire
    *  (or for its first client, where the wire asks for that). The world polls the network meanwhile. NULL: never. */
   bool (*must_wait)(const tt_wire *wire);

@@ -30,12 +30,21 @@ static void await_due(tt_world *world) {
   }
 }
 
-/* While paused commands of people are heard and resets done, but no step is made unless asked for; true then. Of the wires that one
- * is heard by whose command the world stands: only its next one lets it go on. */
+/* Of the wires that one is heard while paused by whose command the world stands, since only its next one lets it go on, and who
+ * wants a reset. What others command waits. */
+static bool is_heard_paused(const tt_world *world, tt_wire_slot *slot) {
+  tt_wire *wire = &slot->wire;
+  if (!slot->open) return false;
+  return wire == world->paused_by || (wire->ops->wants_reset && wire->ops->wants_reset(wire));
+}
+
+/* While paused commands of people are heard and resets done, but no step is made unless asked for; true then. */
 static bool single_step(tt_world *world) {
   tt_net_poll(world->net, TT_SLICE_NS);
   tt_world_drain_mail(world);
-  if (world->paused_by) world->paused_by->ops->receive(world->paused_by);
+  for (int i = 0; i < world->wire_count; i++)
+    if (is_heard_paused(world, &world->wires[i]))
+      world->wires[i].wire.ops->receive(&world->wires[i].wire);
   tt_world_apply_resets(world);
   tt_world_show(world, tt_monotonic_ns());
   tt_pacer_restart(&world->pacer, world->pacer.speed, tt_monotonic_ns());

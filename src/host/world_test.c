@@ -467,6 +467,66 @@ static void what_people_step_no_wire_resumes(void **state) {
   testing_close(&in);
 }
 
+static void end_with_a_reset(tt_observer *observer, uint64_t step, const char *source,
+                             const char *text) {
+  (void)observer, (void)step, (void)source;
+  if (strcmp(text, "reset") == 0) tt_world_interrupt(in_time);
+}
+
+static void look_away(tt_observer *observer, const tt_view *view) { (void)observer, (void)view; }
+
+/* One robot and one wire; people pause, then `bytes` come. */
+static void expect_reset_while_paused(const char *robot, const char *wire, int type,
+                                      const void *bytes, size_t size) {
+  testing_world in;
+  char text[512];
+  tt_observer end = {.publish = look_away, .event = end_with_a_reset};
+  snprintf(text, sizeof text,
+           "timestep: 1/1000 s\nio_period: 10 ms\npace: fast\nrobots: [{robot: %s}]\n"
+           "wires: [%s]\n",
+           robot, wire);
+  testing_open(&in, text);
+  assert_int_equal(tt_world_add_observer(in.world, &end), TT_OK);
+  testing_post(&in, TT_MAIL_PAUSE, 0, 1);
+  tt_world_drain_mail(in.world);
+  int s = testing_connect(&in, 0, type);
+  assert_int_equal(send(s, bytes, size, 0), (ssize_t)size);
+  run_in_time(&in);
+  assert_int_equal(in.world->clock->epoch, 1);
+  assert_true(tt_world_paused(in.world));
+  close(s);
+  testing_close(&in);
+}
+
+#define EMPTY_MESSAGES 300 /* more than a period of ezphysics has time for */
+
+/* It shows at once, whichever wire it comes from, and ends nobody's pause. */
+static void a_reset_is_heard_while_people_pause(void **state) {
+  (void)state;
+  const float floats[] = {1, 1, 0};
+  static const char guide[] = "{'guide': 1}";
+  static const uint8_t reset[24] = {24, 0, 0, 0, 1, 0, 0, 0, 1};
+  uint8_t xrp[3 + 6 * 7 + 4] = {0, 1, 1}, *at = xrp + 3;
+  for (uint8_t i = 0; i < 6; i++, at += 7)
+    memcpy(at, (uint8_t[]){6, i < 4 ? 0x12 : 0x13, i}, 3); /* motors and servos */
+  memcpy(at, (uint8_t[]){3, 0x14, 0, 1}, 4);
+  uint8_t many[8 * EMPTY_MESSAGES + sizeof reset] = {0};
+  for (int i = 0; i < EMPTY_MESSAGES; i++) many[8 * i] = 8;
+  memcpy(many + 8 * EMPTY_MESSAGES, reset, sizeof reset);
+  expect_reset_while_paused("frc2011",
+                            "float-udp: {bind: '127.0.0.1:0', sensors: [{name: time}], "
+                            "commands: [{name: stamp}, {name: reset}, {name: pause}]}",
+                            SOCK_DGRAM, floats, sizeof floats);
+  expect_reset_while_paused("sharp", "sharp-json: {bind: '127.0.0.1:0', peer: sender}", SOCK_DGRAM,
+                            guide, sizeof guide - 1);
+  expect_reset_while_paused("xrp", "xrp: {bind: '127.0.0.1:0', outputs: [{name: reset}]}",
+                            SOCK_DGRAM, xrp, sizeof xrp);
+  expect_reset_while_paused("creature", "ezphysics: {listen: '127.0.0.1:0'}", SOCK_STREAM, reset,
+                            sizeof reset);
+  expect_reset_while_paused("creature", "ezphysics: {listen: '127.0.0.1:0', mode: realtime}",
+                            SOCK_STREAM, many, sizeof many);
+}
+
 /* ---- a kept run ---- */
 
 static void show_nothing(tt_player *player, uint64_t step, tt_view *view) {
@@ -684,6 +744,7 @@ int main(void) {
       cmocka_unit_test(who_pauses_by_a_wire_resumes_by_it),
       cmocka_unit_test(what_people_pause_no_wire_resumes),
       cmocka_unit_test(what_people_step_no_wire_resumes),
+      cmocka_unit_test(a_reset_is_heard_while_people_pause),
       TEST(a_place_of_a_kept_run_is_where_it_stands),
       TEST(who_goes_to_a_place_of_a_kept_run_stays_there),
       TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),

@@ -16,6 +16,7 @@
 #include "engine/mujoco/mujoco_engine.h"
 #include "host/journal_lines.h"
 #include "host/world_testing.h"
+#include "net/socket_testing.h"
 
 void testing_open(testing_world *made, const char *text) {
   tt_error error = {.text = ""};
@@ -70,11 +71,23 @@ int testing_command(const testing_world *in, const char *name) {
   return command;
 }
 
+static struct sockaddr_in address_of(const testing_world *in, int index) {
+  const tt_wire *wire = tt_world_wire_at(in->world, index);
+  uint16_t port = (uint16_t)atoi(strrchr(wire->ops->address(wire), ':') + 1);
+  return (struct sockaddr_in){
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+int testing_connect(const testing_world *in, int index, int type) {
+  struct sockaddr_in to = address_of(in, index);
+  int s = socket(AF_INET, type, 0);
+  assert_int_equal(connect_to(s, (struct sockaddr *)&to, sizeof to), 0);
+  return s;
+}
+
 /* Sends one message to wire `index`; loopback delivers it before sendto() returns. */
 void testing_send(testing_world *in, int index, const float *values, int count) {
-  const tt_wire *wire = tt_world_wire_at(in->world, index);
-  struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  to.sin_port = htons((uint16_t)atoi(strrchr(wire->ops->address(wire), ':') + 1));
+  struct sockaddr_in to = address_of(in, index);
   size_t size = (size_t)count * sizeof *values;
   assert_int_equal(sendto(in->socket, values, size, 0, (struct sockaddr *)&to, sizeof to),
                    (ssize_t)size);

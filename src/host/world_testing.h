@@ -27,6 +27,8 @@ void testing_keep_last(void *said, tt_log_level level, const char *text);
 /** The signal's present value, SI. */
 double testing_value(const testing_world *in, const char *name);
 int testing_command(const testing_world *in, const char *name);
+/** A socket of `type` connected to wire `index`. */
+int testing_connect(const testing_world *in, int index, int type);
 /** Sends one message to wire `index`; loopback delivers it before sendto() returns. */
 void testing_send(testing_world *in, int index, const float *values, int count);
 void testing_post(testing_world *in, tt_mail_kind kind, int index, double number);

@@ -71,3 +71,11 @@ void tt_wire_order_submitted(tt_wire *wire, tt_wire_order *order, bool accepted)
     snprintf(wire->stats.peer, sizeof wire->stats.peer, "%s", order->pending_peer);
   }
 }
+
+bool tt_wire_has_reset(const tt_wire *wire, const tt_submission *submissions, int count) {
+  for (int i = 0; i < count; i++)
+    if (wire->model->commands[submissions[i].command].kind == TT_COMMAND_RESET &&
+        submissions[i].value != 0)
+      return true;
+  return false;
+}

@@ -32,5 +32,7 @@ bool tt_wire_order_take(tt_wire *wire, tt_wire_order *order, tt_wire_udp *link, 
                         const char *peer, const uint8_t *bytes, size_t size);
 /** The message that waited was submitted (`accepted`), or refused by the world, which is told as a drop. */
 void tt_wire_order_submitted(tt_wire *wire, tt_wire_order *order, bool accepted);
+/** Whether one of what is to be submitted asks for a reset. */
+bool tt_wire_has_reset(const tt_wire *wire, const tt_submission *submissions, int count);
 
 #endif

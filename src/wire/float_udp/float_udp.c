@@ -214,16 +214,20 @@ static void on_datagram(void *context, const uint8_t *bytes, size_t size, bool t
   memcpy(self->newest, self->arriving, sizeof self->newest);
 }
 
-static void submit_pending(tt_wire *wire) {
-  float_udp *self = wire->self;
-  tt_submission submissions[TT_FLOAT_UDP_MAX];
+static int submissions_of(const float_udp *self, tt_submission *to) {
   int count = 0;
   for (int i = 0; i < self->command_count; i++) {
     const slot *slot = &self->commands[i];
     if (slot->kind != SLOT_COMMAND) continue;
-    submissions[count++] =
-        (tt_submission){slot->command, tt_convert_in(&slot->conversion, self->newest[i])};
+    to[count++] = (tt_submission){slot->command, tt_convert_in(&slot->conversion, self->newest[i])};
   }
+  return count;
+}
+
+static void submit_pending(tt_wire *wire) {
+  float_udp *self = wire->self;
+  tt_submission submissions[TT_FLOAT_UDP_MAX];
+  int count = submissions_of(self, submissions);
   bool accepted = tt_wire_submit(wire, submissions, count, NULL) == TT_OK;
   tt_wire_order_submitted(wire, &self->order, accepted);
 }
@@ -232,6 +236,13 @@ static void receive(tt_wire *wire) {
   float_udp *self = wire->self;
   tt_wire_advance_udp(wire, &self->link);
   if (self->order.pending) submit_pending(wire);
+}
+
+static bool wants_reset(tt_wire *wire) {
+  const float_udp *self = wire->self;
+  tt_submission submissions[TT_FLOAT_UDP_MAX];
+  return self->order.pending &&
+         tt_wire_has_reset(wire, submissions, submissions_of(self, submissions));
 }
 
 /* --- sending --- */
@@ -312,6 +323,7 @@ const tt_wire_ops tt_float_udp_ops = {
     .open = open_wire,
     .poll = tt_wire_poll_udp,
     .receive = receive,
+    .wants_reset = wants_reset,
     .must_wait = tt_wire_udp_must_wait,
     .send = send_sensors,
     .reset = reset,

@@ -196,6 +196,8 @@ static void receive(tt_wire *wire) {
   self->guide_pressed = false;
 }
 
+static bool wants_reset(tt_wire *wire) { return ((sharp_json *)wire->self)->guide_pressed; }
+
 /* --- sending --- */
 
 /* A world that was late makes up for it in one go. A core that reads one state a loop would see these one by one, each
@@ -263,6 +265,7 @@ const tt_wire_ops tt_sharp_json_ops = {
     .open = open_wire,
     .poll = tt_wire_poll_udp,
     .receive = receive,
+    .wants_reset = wants_reset,
     .must_wait = tt_wire_udp_must_wait,
     .send = send_state,
     .reset = reset,

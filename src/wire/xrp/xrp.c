@@ -186,6 +186,13 @@ static void receive(tt_wire *wire) {
                           tt_wire_submit(wire, submissions, count, NULL) == TT_OK);
 }
 
+static bool wants_reset(tt_wire *wire) {
+  const xrp *self = wire->self;
+  tt_submission submissions[MOST_COMMANDS];
+  return self->order.pending &&
+         tt_wire_has_reset(wire, submissions, submissions_of(self, &self->newest, submissions));
+}
+
 /* --- sending --- */
 
 static float read_slot(const slot *from, const tt_view *view) {
@@ -260,6 +267,7 @@ const tt_wire_ops tt_xrp_ops = {
     .open = open_wire,
     .poll = tt_wire_poll_udp,
     .receive = receive,
+    .wants_reset = wants_reset,
     .must_wait = tt_wire_udp_must_wait,
     .send = send_state,
     .reset = reset,
