@@ -527,6 +527,28 @@ static void a_reset_is_heard_while_people_pause(void **state) {
                             SOCK_STREAM, many, sizeof many);
 }
 
+/* Those who wait to be obeyed have left: nobody is told that they are connected. */
+static void who_is_refused_hears_why(void **state) {
+  (void)state;
+  testing_world in;
+  static const uint8_t empty[8] = {8};
+  testing_open(&in,
+               "timestep: 1/1000 s\npace: fast\nrobots: [{robot: creature}]\n"
+               "wires: [ezphysics: {listen: '127.0.0.1:0', receive_timeout: 0 s}]\n");
+  const tt_wire_stats *stats = &tt_world_wire_at(in.world, 0)->stats;
+  for (int i = 0; i < 6; i++) { /* one is met, and four may wait */
+    int s = testing_connect(&in, 0, SOCK_STREAM);
+    assert_int_equal(send(s, empty, sizeof empty, 0), (ssize_t)sizeof empty);
+    close(s);
+  }
+  for (int i = 0; i < 1000 && stats->dropped[TT_DROP_REFUSED] == 0; i++)
+    tt_net_poll(in.world->net, 20000000);
+  assert_string_equal(
+      stats->bad_text,
+      "5 that have left are obeyed first; there is room once the world has gone on");
+  testing_close(&in);
+}
+
 /* ---- a kept run ---- */
 
 static void show_nothing(tt_player *player, uint64_t step, tt_view *view) {
@@ -745,6 +767,7 @@ int main(void) {
       cmocka_unit_test(what_people_pause_no_wire_resumes),
       cmocka_unit_test(what_people_step_no_wire_resumes),
       cmocka_unit_test(a_reset_is_heard_while_people_pause),
+      cmocka_unit_test(who_is_refused_hears_why),
       TEST(a_place_of_a_kept_run_is_where_it_stands),
       TEST(who_goes_to_a_place_of_a_kept_run_stays_there),
       TEST(a_kept_run_is_shown_from_its_beginning_to_its_end),

@@ -120,22 +120,30 @@ static void wait_for_last(tt_wire *wire, tt_tcp *tcp) {
   hear_out(wire);
 }
 
+static void refuse(tt_wire *wire, tt_tcp *tcp, const tt_tcp *present) {
+  const tt_wire_stream *stream = wire->self;
+  const tt_tcp *last = last_waiting(stream);
+  if (last && tt_tcp_closed(last))
+    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0,
+                 "%d that have left are obeyed first; there is room once the world has gone on",
+                 1 + stream->waiting.count);
+  else
+    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; %s",
+                 tt_tcp_peer(present), stream->use.refusal);
+  tt_tcp_close(tcp, "refused");
+}
+
 static void on_open(void *context, tt_tcp *tcp) {
   tt_wire *wire = context;
   tt_wire_stream *stream = wire->self;
   drop_last_if_mute(stream);
-  if (may_wait(stream)) {
-    wait_for_last(wire, tcp);
-    return;
-  }
   const tt_tcp *last = last_waiting(stream), *present = last ? last : stream->tcp;
-  if (present) {
-    tt_wire_drop(wire, TT_DROP_REFUSED, tt_tcp_peer(tcp), NULL, 0, "%s is connected; %s",
-                 tt_tcp_peer(present), stream->use.refusal);
-    tt_tcp_close(tcp, "refused");
-    return;
-  }
-  meet(wire, tcp);
+  if (may_wait(stream))
+    wait_for_last(wire, tcp);
+  else if (present)
+    refuse(wire, tcp, present);
+  else
+    meet(wire, tcp);
 }
 
 /* Whether the end comes together with the last answer or after its tick is chance; what the world does is not: every
