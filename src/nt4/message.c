@@ -4,24 +4,31 @@
 #include <mpack.h>
 #include <string.h>
 
+static const struct {
+  const char *name;
+  tt_nt4_type type;
+} known[] = {{"boolean", TT_NT4_BOOLEAN},
+             {"double", TT_NT4_DOUBLE},
+             {"int", TT_NT4_INT},
+             {"float", TT_NT4_FLOAT},
+             {"string", TT_NT4_STRING},
+             {"json", TT_NT4_STRING},
+             {"boolean[]", TT_NT4_BOOLEAN_ARRAY},
+             {"double[]", TT_NT4_DOUBLE_ARRAY},
+             {"int[]", TT_NT4_INT_ARRAY},
+             {"float[]", TT_NT4_FLOAT_ARRAY},
+             {"string[]", TT_NT4_STRING_ARRAY}};
+
 tt_nt4_type tt_nt4_type_of(const char *name) {
-  static const struct {
-    const char *name;
-    tt_nt4_type type;
-  } known[] = {{"boolean", TT_NT4_BOOLEAN},
-               {"double", TT_NT4_DOUBLE},
-               {"int", TT_NT4_INT},
-               {"float", TT_NT4_FLOAT},
-               {"string", TT_NT4_STRING},
-               {"json", TT_NT4_STRING},
-               {"boolean[]", TT_NT4_BOOLEAN_ARRAY},
-               {"double[]", TT_NT4_DOUBLE_ARRAY},
-               {"int[]", TT_NT4_INT_ARRAY},
-               {"float[]", TT_NT4_FLOAT_ARRAY},
-               {"string[]", TT_NT4_STRING_ARRAY}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(name, known[i].name) == 0) return known[i].type;
   return TT_NT4_RAW;
+}
+
+const char *tt_nt4_type_name(tt_nt4_type type) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].type == type) return known[i].name;
+  return "raw";
 }
 
 /* --- writing --- */

@@ -29,6 +29,8 @@ typedef enum tt_nt4_type {
 
 /** The number of a type's name. */
 tt_nt4_type tt_nt4_type_of(const char *name);
+/** A name of that number. */
+const char *tt_nt4_type_name(tt_nt4_type type);
 
 /* Values. Out of memory: `to->failed`. */
 void tt_nt4_put_boolean(tt_bytes *to, bool value);

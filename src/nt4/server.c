@@ -202,6 +202,19 @@ static bool replaces(const nt4_peer *who, const nt4_topic *topic, const tt_nt4_m
   return !topic->version || same || message->time >= topic->time;
 }
 
+/* What may be written is a number, however it is sent. */
+static bool is_of_type(const nt4_topic *topic, const tt_nt4_message *message) {
+  return topic->writable ? message->type <= TT_NT4_FLOAT : message->type == topic->number;
+}
+
+static void say_wrong(nt4_peer *who, nt4_publisher *of, const nt4_topic *topic, tt_nt4_type type) {
+  char more[TT_LOG_MORE];
+  if (of->told_wrong || !tt_log_is_due(&who->server->wrong, more)) return;
+  of->told_wrong = true;
+  tt_log_warning("nt4: %s writes '%s' as %s, but it is %s: such values are left out%s", who->name,
+                 topic->name, tt_nt4_type_name(type), topic->type, more);
+}
+
 /* The clock is answered at once. */
 static void take_message(nt4_peer *who, const tt_nt4_message *message) {
   if (message->id == -1) {
@@ -218,8 +231,15 @@ static void take_message(nt4_peer *who, const tt_nt4_message *message) {
   if (position < 0 || !who->trusted) return; /* pages of other sites only read */
   int index = who->publishers[position].topic;
   const nt4_topic *topic = &who->server->topics[index];
-  if (topic->writable) hear(who, position, message);
-  if (topic->own || topic->number != message->type) return;
+  if (topic->own && !topic->writable) return;
+  if (!is_of_type(topic, message)) {
+    say_wrong(who, &who->publishers[position], topic, message->type);
+    return;
+  }
+  if (topic->writable) {
+    hear(who, position, message);
+    return;
+  }
   if (!replaces(who, topic, message)) {
     nt4_pass_value(who->server, index, message->value, message->value_size, message->time, who);
     return;

@@ -5,6 +5,7 @@
 #define TT_NT4_SERVER_INTERNAL_H
 
 #include "nt4/control.h"
+#include "base/log.h"
 #include "net/address.h"
 #include "nt4/server.h"
 #include "nt4/topic_internal.h"
@@ -32,7 +33,8 @@ typedef struct nt4_subscription {
 typedef struct nt4_publisher {
   int64_t uid;
   int topic;
-  bool wrote; /* a topic of ours, and nobody else since */
+  bool wrote;      /* a topic of ours, and nobody else since */
+  bool told_wrong; /* that its values are of a wrong type */
 } nt4_publisher;
 
 /** Who is connected. */
@@ -68,6 +70,7 @@ struct tt_nt4_server {
   uint64_t last_number; /* of a client */
   size_t kept;          /**< bytes of clients' values */
   bool is_full;         /**< which has been said */
+  tt_log_hold wrong;    /**< what is told of values of a wrong type */
 };
 
 /* --- topics --- */

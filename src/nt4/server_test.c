@@ -701,6 +701,46 @@ static void pages_of_other_sites_only_read(void **state) {
   assert_true(page->numbers[before] == 7);
 }
 
+typedef struct told {
+  int lines;
+  char last[200];
+} told;
+
+static void keep_wrong(void *context, tt_log_level level, const char *text) {
+  told *said = context;
+  if (level != TT_LOG_WARNING) return;
+  said->lines++;
+  snprintf(said->last, sizeof said->last, "%s", text);
+}
+
+/* Whoever sees nothing come of what it writes looks in the log. */
+static void values_of_a_wrong_type_are_told_once(void **state) {
+  world *world = *state;
+  told said = {.lines = 0};
+  viewer *one = enter(world, 0, "/nt/one", v41, 1);
+  listen_to_writes(world);
+  tt_log_set_sink(keep_wrong, &said);
+  publish_to(one, "/Tether/number", 1, "");
+  publish_to(one, "/x", 2, "");
+  for (int i = 0; i < 3; i++) {
+    tt_websocket_send(one->websocket, false, "\x94\x01\x05\x04\xa2hi", 7);
+    tt_websocket_send(one->websocket, false, "\x94\x01\x05\x02\x05", 5); /* a number all the same */
+    until(world, &world->written, i + 1);
+  }
+  assert_int_equal(said.lines, 1);
+  assert_string_equal(
+      said.last,
+      "nt4: one writes '/Tether/number' as string, but it is double: such values are left out");
+  world->server->wrong = (tt_log_hold){0}; /* a second is over */
+  for (int i = 0; i < 2; i++) {
+    tt_websocket_send(one->websocket, false, "\x94\x02\x05\x01\xcb\x3f\xf8\0\0\0\0\0\0", 13);
+    take_time(world, one);
+  }
+  tt_log_set_sink(NULL, NULL);
+  assert_int_equal(said.lines, 2);
+  assert_non_null(strstr(said.last, "nt4: one writes '/x' as double, but it is raw"));
+}
+
 #define MUCH ((size_t)1 << 20) /* bytes of a value */
 
 /* What is retained stays when who published it goes, and with it its memory. */
@@ -768,6 +808,7 @@ int main(void) {
       TEST(a_slow_reader_gets_the_newest_later),
       TEST(a_publisher_can_be_replaced),
       TEST(pages_of_other_sites_only_read),
+      TEST(values_of_a_wrong_type_are_told_once),
       TEST(what_clients_keep_has_a_limit),
       TEST(properties_have_a_limit),
       TEST(who_asks_again_gets_the_value_again),
