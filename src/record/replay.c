@@ -16,14 +16,16 @@ struct tt_replay {
   tt_journal_sink sink;
   tt_observer observer;
   tt_sample_check *samples;
+  tt_sim *sim;
   const tt_run_log *log;
   tt_run_cursor cursor;
   tt_journal_scratch scratch;
   tt_entry next;      /* the journal's next entry; its pointers lead into scratch */
   uint64_t next_time; /* µs of it */
   bool more;
-  uint64_t total_hashes, hashes, steps;
-  uint64_t proved; /* µs: time of the last hash */
+  uint64_t total_hashes, hashes;
+  uint64_t begin, steps; /* in all, at the first hash; from there to the last equal one */
+  uint64_t proved;       /* µs: time of the last hash */
   bool differs;
   uint64_t first_step;
   char reason[160];
@@ -87,7 +89,6 @@ static void apply_state(tt_replay *replay, tt_sim *sim) {
 
 static void apply(tt_feed *feed, tt_sim *sim) {
   tt_replay *replay = (tt_replay *)feed;
-  replay->steps++;
   while (replay->more && !replay->differs && replay->next.kind != TT_ENTRY_HASH &&
          replay->next.step == tt_sim_clock(sim)->step) {
     switch (replay->next.kind) {
@@ -119,7 +120,8 @@ static tt_status compare(tt_journal_sink *sink, const tt_entry *entry) {
              replay->next.hash);
     differ(replay, entry->step, reason);
   } else {
-    replay->hashes++;
+    if (replay->hashes++ == 0) replay->begin = entry->total_step;
+    replay->steps = entry->total_step - replay->begin;
     take_next(replay);
   }
   return TT_OK;
@@ -213,6 +215,7 @@ tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_ob
                            tt_error *error) {
   TT_TRY(tt_sample_check_open(replay->log, tt_sim_names(sim), tt_sim_model(sim), replay->proved,
                               &replay->samples, error));
+  replay->sim = sim;
   *feed = &replay->feed;
   *observer = &replay->observer;
   /* The state that the run began with may ask for resets: the journal has those that were made. */
@@ -220,6 +223,11 @@ tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_ob
   }
   if (tt_sim_add_journal(sim, &replay->sink) == TT_OK) return TT_OK;
   return tt_fail(error, TT_FULL, "too many keep a journal of this simulation");
+}
+
+bool tt_replay_goes_on(tt_replay *replay) {
+  if (!tt_replay_done(replay)) apply(&replay->feed, replay->sim);
+  return !tt_replay_done(replay);
 }
 
 bool tt_replay_done(const tt_replay *replay) {

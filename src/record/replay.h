@@ -31,6 +31,8 @@ tt_status tt_replay_attach(tt_replay *replay, tt_sim *sim, tt_feed **feed, tt_ob
  *  first tick. */
 bool tt_replay_find_tick(tt_replay *replay, uint64_t time, uint64_t *found);
 
+/** Does what was done at this step, and tells whether a tick of the run follows: one that ended with a reset has none behind it. */
+bool tt_replay_goes_on(tt_replay *replay);
 /** Every recorded hash was compared, or a difference was found. */
 bool tt_replay_done(const tt_replay *replay);
 
@@ -39,7 +41,7 @@ typedef struct tt_replay_result {
   bool identical;        /**< the states; whether people saw them as they were, `samples` says */
   uint64_t hashes;       /**< compared and equal */
   uint64_t total_hashes; /**< in the log */
-  uint64_t steps;        /**< made until the end or the difference, counting through resets */
+  uint64_t steps;        /**< up to the last equal hash, counting through resets */
   uint64_t first_step;   /**< step after which the states differ first */
   const char *reason;    /**< what differs, for people; "" when identical */
   /** signals and poses; they count only where the states are identical */

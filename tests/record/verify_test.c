@@ -107,6 +107,7 @@ static void record_behind(tt_observer *before, const tt_scene *scene, const tt_e
     inputs(world, i, context);
     if (tt_world_tick(world, &error) != TT_OK) break; /* diverged: the run ends there */
   }
+  inputs(world, TICKS, context); /* of a world that makes no tick any more */
   tt_world_detach(world);
   tt_recorder_close(recorder);
   tt_world_free(world);
@@ -131,7 +132,7 @@ static tt_replay_result repeat(const tt_scene *scene, const tt_engine *engine,
   assert_int_equal(tt_world_set_feed(world, feed), TT_OK);
   assert_int_equal(tt_world_add_observer(world, observer), TT_OK);
   tt_world_start(world);
-  while (!tt_replay_done(replay) && tt_world_tick(world, &error) == TT_OK) {
+  while (tt_replay_goes_on(replay) && tt_world_tick(world, &error) == TT_OK) {
   }
   tt_replay_result result = tt_replay_get_result(replay);
   tt_sample_difference found = tt_replay_find_difference(replay, tt_world_view(world));
@@ -153,9 +154,9 @@ static tt_run_log *open_log(const char *path) {
   return log;
 }
 
-/* Records a run and repeats it: the same, bit for bit. */
-static void check_run(const tt_scene *scene, const tt_engine *recorded, const tt_engine *repeated,
-                      post_inputs *inputs, void *context) {
+/* Records a run and repeats it: the same, bit for bit. Returns its steps. */
+static uint64_t check_run(const tt_scene *scene, const tt_engine *recorded,
+                          const tt_engine *repeated, post_inputs *inputs, void *context) {
   char path[] = "/tmp/tether_verify_XXXXXX", signal[300];
   close(mkstemp(path));
   record(scene, recorded, path, inputs, context);
@@ -171,6 +172,7 @@ static void check_run(const tt_scene *scene, const tt_engine *recorded, const tt
   assert_true(result.hashes >= 1);
   tt_run_log_close(log);
   unlink(path);
+  return result.steps;
 }
 
 /* Each run in fresh worlds. Most have clones of one model: compiling it again takes longer than the run. */
@@ -247,6 +249,31 @@ static void resets_are_repeated_in_their_order(void **state) {
   check_run(scene, tt_sim_engine(tt_world_sim(pattern)), tt_sim_engine(tt_world_sim(pattern)),
             too_much, &epoch);
   assert_true(epoch >= 1); /* it did diverge */
+  tt_world_free(pattern);
+  tt_scene_free(scene);
+}
+
+/* People reset a paused world, command it and end it. */
+static void reset_last(tt_world *world, int tick, void *context) {
+  (void)context;
+  if (tick < TICKS) return;
+  tt_sim_ask_reset(tt_world_sim(world), TT_NO_ROBOT);
+  tt_world_apply_resets(world);
+  tt_submission torque = {.value = 9e6};
+  tt_error error = {.text = ""};
+  if (tt_names_find_command(tt_world_names(world), "joint:red/arm.torque", TT_NO_ROBOT, "test",
+                            &torque.command, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  assert_int_equal(tt_sim_apply(tt_world_sim(world), "test", &torque, 1, NULL), TT_OK);
+}
+
+/* No tick follows, which would count, and could even diverge. */
+static void a_run_may_end_with_a_reset(void **state) {
+  (void)state;
+  tt_scene *scene = parse(two_robots);
+  tt_world *pattern = assemble(scene, NULL);
+  const tt_engine *engine = tt_sim_engine(tt_world_sim(pattern));
+  assert_int_equal(check_run(scene, engine, engine, reset_last, NULL), TICKS * scene->io_steps);
   tt_world_free(pattern);
   tt_scene_free(scene);
 }
@@ -454,6 +481,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_runs_are_identical),
       cmocka_unit_test(resets_are_repeated_in_their_order),
+      cmocka_unit_test(a_run_may_end_with_a_reset),
       cmocka_unit_test(a_changed_input_is_found),
       cmocka_unit_test(signals_and_poses_that_are_not_those_of_the_run_are_found),
       cmocka_unit_test(a_view_that_comes_later_than_its_hash_is_a_sample),

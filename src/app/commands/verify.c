@@ -42,7 +42,7 @@ static tt_status repeat(tt_world *world, tt_replay *replay, bool json, tt_error 
   tt_progress progress = tt_progress_start("verify");
   uint64_t next = 0;
   tt_world_start(world);
-  while (!tt_replay_done(replay)) {
+  while (tt_replay_goes_on(replay)) {
     TT_TRY(tt_world_tick(world, error));
     tt_replay_result so_far = tt_replay_get_result(replay);
     double done = (double)so_far.hashes / (double)so_far.total_hashes;
