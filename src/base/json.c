@@ -22,6 +22,21 @@ static size_t skip_string(const walk *of) {
   return end < of->size ? end + 1 : of->size;
 }
 
+/* Before memory is spent on them. Whatever the text is. */
+static tt_status count_objects(const char *text, size_t size, tt_json_manner manner,
+                               tt_error *error) {
+  walk of = {.text = text, .size = size};
+  for (int count = 0; of.at < size;) {
+    char sign = text[of.at];
+    bool quotes = sign == '"' || (sign == '\'' && manner == TT_JSON_TOLERANT);
+    if ((sign == '{' || sign == '[') && ++count > TT_JSON_MOST_OBJECTS)
+      return tt_fail(error, TT_INVALID, "byte %zu: more than %d objects and arrays", of.at,
+                     TT_JSON_MOST_OBJECTS);
+    of.at = quotes ? skip_string(&of) : of.at + 1;
+  }
+  return TT_OK;
+}
+
 /* Decoded, so that "a" and "\u0061" are seen to be one; free() it. NULL when out of memory. */
 static char *decode_string(const walk *of, size_t end) {
   const char *text = of->text + of->at;
@@ -128,6 +143,7 @@ tt_status tt_json_read(const char *text, size_t size, tt_json_manner manner,
                        struct json_object **object, tt_error *error) {
   *object = NULL;
   if (size > INT32_MAX) return tt_fail(error, TT_INVALID, "more than 2 GiB");
+  TT_TRY(count_objects(text, size, manner, error));
   struct json_object *made = NULL;
   tt_status status = parse(text, size, JSON_TOKENER_VALIDATE_UTF8, &made, error);
   if (status == TT_OK && manner == TT_JSON_STRICT) status = judge_strictly(text, size, error);

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #define TT_JSON_MOST_DEPTH 16 /**< objects and arrays within each other */
+/** Objects and arrays in all: one of two bytes takes hundreds of them in memory. */
+#define TT_JSON_MOST_OBJECTS 32768
 
 /** How much is forgiven. */
 typedef enum tt_json_manner {

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -71,11 +72,29 @@ static void else_the_byte_is_told(void **state) {
          "byte 21: more than 16 levels");
 }
 
+/* Each takes hundreds of bytes in memory, and two or three in a text. */
+static void there_is_an_end_of_objects(void **state) {
+  (void)state;
+  static char text[3 * TT_JSON_MOST_OBJECTS + 64];
+  char reason[64];
+  size_t size = (size_t)sprintf(text, "{\"[{\":[0");
+  for (int i = 2; i < TT_JSON_MOST_OBJECTS; i++)
+    size += (size_t)sprintf(text + size, i % 2 ? ",{}" : ",[]");
+  strcpy(text + size, "]}");
+  assert_int_equal(read_text(text, TT_JSON_STRICT), TT_OK);
+  assert_int_equal(read_text(text, TT_JSON_TOLERANT), TT_OK);
+  strcpy(text + size, ",[]]}");
+  snprintf(reason, sizeof reason, "byte %zu: more than 32768 objects and arrays", size + 1);
+  refuse(text, TT_JSON_STRICT, reason);
+  refuse(text, TT_JSON_TOLERANT, reason);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_object_is_read),
       cmocka_unit_test(a_key_stands_once),
       cmocka_unit_test(else_the_byte_is_told),
+      cmocka_unit_test(there_is_an_end_of_objects),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
