@@ -194,7 +194,7 @@ static void a_second_controller(void **state) {
   uint8_t message[TT_CONFORMANCE_MESSAGE];
   size_t size = tested->message(t->n + 1, message);
   t->attacked_socket = stranger;
-  attack(t, message, size, "drives");
+  attack(t, message, size, "of simulated time");
   t->attacked_socket = own;
   close(stranger);
   drive(t);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SILENCE 1.0 /* s simulated */
+#define SILENCE 1.0 /* s simulated; in lock-step, of waiting */
 
 /* In lock-step simulated time stands still while a silent controller is waited for. */
 static void restart_after_silence(tt_wire *wire, tt_wire_order *order, const tt_wire_udp *link) {
@@ -18,7 +18,8 @@ static bool from_driver(tt_wire *wire, const tt_wire_order *order, const uint8_t
   const char *driver = order->pending ? order->pending_peer : order->ordered ? order->driver : peer;
   if (strcmp(driver, peer) == 0) return true;
   tt_wire_drop(wire, TT_DROP_REFUSED, peer, bytes, size,
-               "%s drives; another is heard once it has been silent for %g s", driver, SILENCE);
+               "%s drives; another is heard once it has been silent for %g s%s", driver, SILENCE,
+               wire->lockstep ? "" : " of simulated time");
   return false;
 }
 
