@@ -218,9 +218,11 @@ class Check(unittest.TestCase):
         for settings, expected in (
                 (["web.listen=0.0.0.0:8080"], "web.listen: 0.0.0.0:8080 can be reached from outside; set web.token or web.tokens"),
                 (["web.listen=8080"], "web.listen: '8080' is no address"),
-                (["telemetry.listen=0.0.0.0:5804"], "telemetry.listen: 0.0.0.0:5804"),
+                (["telemetry.listen=0.0.0.0:5804"], "--set telemetry.listen: 0.0.0.0:5804"),
                 (["telemetry.listen=nope"], "--set telemetry.listen: 'nope' is no address"),
-                (["telemetry.store=foo.sqlite"], "telemetry.store: store 'foo.sqlite' is not understood; give sqlite:"),
+                (["telemetry.store=foo.sqlite"], "--set telemetry.store: store 'foo.sqlite' is not understood; give sqlite:"),
+                (["telemetry.store=sqlite:"], "--set telemetry.store: sqlite: '' is no name of a file; give sqlite:FILE"),
+                (["telemetry.nats=foo://host"], "--set telemetry.nats: nats: its address begins with nats://; give nats://HOST:4222"),
                 (["telemetry.forward=[{to: nope}]"], "--set telemetry.forward: 'nope' is no address")):
             answer = tether("check", ONE, *(word for setting in settings for word in ("--set", setting)))
             self.assertEqual((answer.returncode, answer.stdout), (1, ""), settings)
@@ -229,6 +231,13 @@ class Check(unittest.TestCase):
         for settings in (["web.listen=0.0.0.0:8080", "web.token=long-enough-for-a-token"], ["telemetry.listen=0.0.0.0:5804", "telemetry.allow=[10.0.0.0/8]"]):
             answer = tether("check", ONE, *(word for setting in settings for word in ("--set", setting)))
             self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_a_store_that_is_none_is_refused_before_anything_opens(self):
+        for arguments in (("collect", "--store", "sqlite:"), ("store", "--log", "nats://127.0.0.1:1", "--store", "sqlite:"),
+                          ("collect", "--set", "telemetry.store=sqlite:"), ("telemetry", "seal", "sqlite:")):
+            answer = tether(*arguments)
+            self.assertEqual((answer.returncode, answer.stdout), (1, ""), arguments)
+            self.assertRegex(answer.stderr, r"^tether: [^\n]*'' is no name of a file; give sqlite:FILE\n$")
 
     def test_a_wrong_file_is_1(self):
         for arguments, expected in (

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCHEME "nats://"
 #define LONGEST_NAME 64
 #define LONGEST_USER 1024
 
@@ -96,10 +97,10 @@ static tt_status take_servers(tt_nats_address *address, tt_error *error) {
   tt_status status = TT_OK;
   for (char *host = strtok_r(hosts, ",", &rest); host && status == TT_OK;
        host = strtok_r(NULL, ",", &rest)) {
-    const size_t size = strlen(host) + sizeof "nats://";
+    const size_t size = strlen(host) + sizeof SCHEME;
     char *server = address->count < TT_NATS_MOST_SERVERS ? malloc(size) : NULL;
     if (server) {
-      snprintf(server, size, "nats://%s", host);
+      snprintf(server, size, SCHEME "%s", host);
       address->each[address->count++] = server;
     } else {
       status = address->count < TT_NATS_MOST_SERVERS
@@ -115,9 +116,11 @@ static tt_status take_servers(tt_nats_address *address, tt_error *error) {
 
 tt_status tt_nats_address_parse(const char *url, tt_nats_address *address, tt_error *error) {
   *address = (tt_nats_address){.replicas = 1};
-  const char *host = strstr(url, "://");
-  if (!host) return tt_fail(error, TT_INVALID, "nats: no server is named; give nats://HOST:4222");
-  host += 3;
+  if (strncmp(url, SCHEME, strlen(SCHEME)) != 0)  // it may have a password, so it is not shown
+    return tt_fail(error, TT_INVALID,
+                   "nats: its address begins with " SCHEME "; give " SCHEME
+                   "HOST:4222, and ?ca=FILE where it speaks TLS");
+  const char *host = url + strlen(SCHEME);
   const char *end = host + strcspn(host, "/?"), *at = memrchr(host, '@', (size_t)(end - host));
   if (at) TT_TRY(take_user(address, host, at, error));
   if (at) host = at + 1;
@@ -136,5 +139,12 @@ tt_status tt_nats_address_parse(const char *url, tt_nats_address *address, tt_er
                 address->name);
   if (status == TT_OK && options) status = take_options(address, options, error);
   free(rest);
+  return status;
+}
+
+tt_status tt_nats_address_check(const char *url, tt_error *error) {
+  tt_nats_address address;
+  tt_status status = tt_nats_address_parse(url, &address, error);
+  tt_nats_address_clear(&address);
   return status;
 }

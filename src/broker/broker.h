@@ -26,6 +26,8 @@ typedef struct tt_nats_address {
 /** TT_INVALID: what is wrong with it. To be cleared, also then. */
 tt_status tt_nats_address_parse(const char *url, tt_nats_address *address, tt_error *error);
 void tt_nats_address_clear(tt_nats_address *address);
+/** The same of who only asks whether it can be read. */
+tt_status tt_nats_address_check(const char *url, tt_error *error);
 
 /** Connects to one of the servers; what is lost is not connected again: whoever uses it opens another, and knows of all that was on
  *  its way. What it publishes itself it does not hear. TT_INVALID: none of them ever lets us in like that, and why; TT_FAILED: none is

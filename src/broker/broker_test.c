@@ -46,6 +46,8 @@ static void test_what_is_wrong_is_said(void **state) {
   (void)state;
   const char *const cases[][2] = {
       {"nats://", "no server is named"},
+      {"100.host", "begins with nats://"},
+      {"http://a:100@h", "begins with nats://"},
       {"nats:///name", "no server is named"},
       {"nats://ann@h", "USER:PASSWORD@HOST"},
       {"nats://:p@h", "USER:PASSWORD@HOST"},

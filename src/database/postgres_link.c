@@ -188,10 +188,16 @@ static const char *code_in(const char *text) {
   return last && strspn(last + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5 ? last + 3 : "";
 }
 
-bool tt_postgres_is_url(const char *url) {
-  PQconninfoOption *options = PQconninfoParse(url, NULL);
+tt_status tt_postgres_check_url(const char *url, tt_error *error) {
+  char *why = NULL;
+  PQconninfoOption *options = PQconninfoParse(url, &why);
+  if (why) make_line(why);
+  tt_status status = options ? TT_OK
+                     : why   ? tt_fail(error, TT_INVALID, "postgresql: %.400s", why)
+                             : tt_fail(error, TT_NOMEM, "postgresql: out of memory");
   PQconninfoFree(options);
-  return options;
+  PQfreemem(why);
+  return status;
 }
 
 bool tt_postgres_is_refused(const char *url) {

@@ -27,8 +27,8 @@ void tt_postgres_bear(tt_postgres_link *link, int factor);
 void tt_postgres_obey(tt_postgres_link *link, const atomic_bool *hurried, int64_t patience);
 /** Whether another connection has notified this one since the last call. Never waits; may find the link dead. */
 bool tt_postgres_was_notified(tt_postgres_link *link);
-/** Whether libpq can read it. */
-bool tt_postgres_is_url(const char *url);
+/** TT_INVALID: why libpq can't read it. */
+tt_status tt_postgres_check_url(const char *url, tt_error *error);
 /** Whether a server answers, on a connection of its own, that it lets us in never. Blocks for up to two seconds. */
 bool tt_postgres_is_refused(const char *url);
 /** Whether an SQLSTATE says that somebody has to mend something: who we are, what we may do, which database. */

@@ -107,6 +107,28 @@ static void test_a_database_that_would_go_with_the_program_is_refused(void **sta
   }
 }
 
+static void test_a_url_is_read_without_opening(void **state) {
+  (void)state;
+  const char *const cases[][2] = {
+      {"sqlite:", "'' is no name of a file; give sqlite:FILE"},
+      {"nats://", "no server is named"},
+      {"clickhouse://h/d?foo=1", "none of tls=yes"},
+      {"postgresql://h/d?foo=1", "postgresql: invalid URI query parameter: \"foo\""},
+      {"sqlite:/no/folder", NULL},
+      {"nats://h", NULL},
+      {"clickhouse://h/d", NULL},
+      {"postgresql://h/d?connect_timeout=1", NULL},
+      {"none:", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const tt_store_backend *backend;
+    tt_error error;
+    const tt_status status = tt_store_backend_of(cases[i][0], &backend, &error);
+    assert_int_equal(status, cases[i][1] ? TT_INVALID : TT_OK);
+    if (cases[i][1] && !strstr(error.text, cases[i][1])) fail_msg("%s", error.text);
+  }
+}
+
 static void test_nothing_is_kept_where_nobody_asks_for_it(void **state) {
   (void)state;
   tt_store *store;
@@ -205,6 +227,7 @@ int main(void) {
       cmocka_unit_test(test_handling_is_copied_whole),
       cmocka_unit_test(test_a_store_that_is_none_is_refused),
       cmocka_unit_test(test_a_database_that_would_go_with_the_program_is_refused),
+      cmocka_unit_test(test_a_url_is_read_without_opening),
       cmocka_unit_test(test_nothing_is_kept_where_nobody_asks_for_it),
       cmocka_unit_test(test_a_database_that_is_away_loses_nothing),
       cmocka_unit_test(test_without_a_spool_a_database_must_be_there),

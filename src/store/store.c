@@ -22,7 +22,7 @@ static const tt_store_backend *backend_of(const char *url) {
 
 tt_status tt_store_backend_of(const char *url, const tt_store_backend **out, tt_error *error) {
   *out = backend_of(url);
-  if (*out) return TT_OK;
+  if (*out) return (*out)->check ? (*out)->check(url, error) : TT_OK;
   tt_list examples = TT_LIST(char, NULL);
   for (const tt_store_backend *const *backend = tt_store_backends; *backend; backend++)
     if ((*backend)->example)

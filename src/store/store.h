@@ -293,6 +293,8 @@ struct tt_store_backend {
    *  stands in no file of ours */
   const char *file;
   unsigned abilities; /**< tt_store_ability, or-ed */
+  /** Whether what stands behind the scheme of a URL can be read, before anything is opened: TT_INVALID. NULL: anything may. */
+  tt_status (*check)(const char *url, tt_error *error);
   /** Opens or creates a store, upgrading one of an older version. TT_VERSION: made by a newer one. The spool is not the
    *  backend's to open. */
   tt_status (*open)(const tt_store_options *options, tt_store **store, tt_error *error);
@@ -312,7 +314,7 @@ struct tt_store_backend {
 
 /** Those of this program, ended by NULL. */
 extern const tt_store_backend *const tt_store_backends[];
-/** The backend of a URL. TT_INVALID: none; the message names those there are. */
+/** The backend of a URL. TT_INVALID: none, and the message names those there are; or it can't read the URL. */
 tt_status tt_store_backend_of(const char *url, const tt_store_backend **backend, tt_error *error);
 /** The backend of whoever chooses none: the first one with a `file`. Its example stands in messages. NULL: there is none. */
 const tt_store_backend *tt_store_default_backend(void);

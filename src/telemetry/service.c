@@ -1,6 +1,7 @@
 /* service.c: the section's keys, and what they open. */
 #include "telemetry/service.h"
 
+#include "broker/broker.h"
 #include "net/net.h"
 #include "telemetry/input.h"
 
@@ -116,8 +117,6 @@ static tt_status check_most(unsigned *count, const char *key, const char *where,
   return TT_OK;
 }
 
-/* Whom it lets in is asked where it opens, and by `tether check`: a log keeps the file, but none of the settings that were
- * given beside it, so that one of `listen` and `allow` may be missing. */
 static tt_status check_address(const char *address, const char *key, const char *where,
                                tt_error *error) {
   tt_error why;
@@ -195,6 +194,19 @@ const tt_schema tt_telemetry_schema = {.key = "telemetry",
                                        .fields = tt_telemetry_fields,
                                        .size = sizeof(tt_telemetry_keys),
                                        .check = check};
+
+tt_status tt_telemetry_check(const tt_telemetry_keys *keys, const char *where, tt_error *error) {
+  const tt_allow allow = {(const char *const *)keys->allow, (int)keys->allow_count};
+  const tt_store_backend *backend;
+  tt_error why;
+  if (keys->store && tt_store_backend_of(keys->store, &backend, &why) != TT_OK)
+    return tt_fail(error, TT_INVALID, "%s.store: %s", where, why.text);
+  if (keys->nats && tt_nats_address_check(keys->nats, &why) != TT_OK)
+    return tt_fail(error, TT_INVALID, "%s.nats: %s", where, why.text);
+  if (keys->listen && tt_address_check(keys->listen, &allow, &why) != TT_OK)
+    return tt_fail(error, TT_INVALID, "%s.listen: %s", where, why.text);
+  return TT_OK;
+}
 
 /* --- opening --- */
 

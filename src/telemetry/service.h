@@ -55,6 +55,10 @@ typedef struct tt_telemetry_keys {
 extern const cyaml_schema_field_t tt_telemetry_fields[];
 extern const tt_schema tt_telemetry_schema;
 
+/** Where it stores and listens, and whom it lets in, before anything opens. `where` as in tt_schema.check, which leaves this out: a log
+ *  keeps the file, but none of the settings that were given beside it. */
+tt_status tt_telemetry_check(const tt_telemetry_keys *keys, const char *where, tt_error *error);
+
 typedef struct tt_telemetry tt_telemetry;
 
 /** Opens everything the section names. Its keys must outlive it. `log`: what is stored comes from there, see tt_collector_options; NULL:

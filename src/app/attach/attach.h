@@ -76,6 +76,8 @@ extern const tt_attachment tt_record_attachment;
  *  says why. */
 tt_status tt_record_end(void *self, tt_error *error);
 extern const tt_attachment tt_telemetry_attachment;
+/** What it would refuse as it opens, told with its line; nothing is opened. */
+tt_status tt_attach_check_telemetry(const tt_scene *scene, tt_error *error);
 extern const tt_attachment tt_web_attachment;
 extern const tt_attachment tt_nt4_attachment;
 extern const tt_attachment tt_foxglove_attachment;

@@ -44,12 +44,24 @@ static tt_status open_service(const tt_telemetry_keys *keys, tt_telemetry **serv
   return tt_telemetry_open(&placed, NULL, service, error);
 }
 
+tt_status tt_attach_check_telemetry(const tt_scene *scene, tt_error *error) {
+  char where[PATH_MAX + 16];
+  bool given;
+  const tt_telemetry_keys *keys = tt_scene_section(scene, "telemetry", &given);
+  if (!given) return TT_OK;
+  snprintf(where, sizeof where, "%s: telemetry", scene->path);
+  tt_status status = tt_telemetry_check(keys, where, error);
+  if (status != TT_OK) tt_scene_explain(scene, error);
+  return status;
+}
+
 /** As with the recorder, a disk without room is no reason not to run. Devices that send are not listened to, since nothing could be
  *  acknowledged. */
 static tt_status open_telemetry(const tt_attach_context *context, void **self, tt_error *error) {
   bool given;
   const tt_telemetry_keys *keys = tt_scene_section(context->scene, "telemetry", &given);
   if (!given) return TT_OK;
+  TT_TRY(tt_attach_check_telemetry(context->scene, error));
   run_telemetry *telemetry = calloc(1, sizeof *telemetry);
   if (!telemetry) return tt_fail(error, TT_NOMEM, "out of memory");
   double interval = 0.1;

@@ -2,6 +2,7 @@
 #include "app/guests.h"
 #include "host/scene_wires.h"
 #include "app/assemble.h"
+#include "app/attach/attach.h"
 #include "app/commands/command.h"
 #include "app/options.h"
 #include "app/sweep/maker.h"
@@ -10,9 +11,7 @@
 #include "foxglove/service.h"
 #include "host/game_keys.h"
 #include "nt4/service.h"
-#include "net/net.h"
 #include "record/section.h"
-#include "telemetry/service.h"
 #include "web/section.h"
 #include "scene/settings.h"
 #include "sweep/plan.h"
@@ -332,21 +331,6 @@ static bool take_settings(int *argc, char **argv) {
   return found;
 }
 
-/* What a run would refuse as it opens them; nothing is opened here. */
-static tt_status check_telemetry(const tt_scene *scene, tt_error *error) {
-  bool given;
-  const tt_telemetry_keys *keys = tt_scene_section(scene, "telemetry", &given);
-  const tt_store_backend *backend;
-  tt_error why;
-  if (!given) return TT_OK;
-  const tt_allow allow = {(const char *const *)keys->allow, (int)keys->allow_count};
-  if (keys->store && tt_store_backend_of(keys->store, &backend, &why) != TT_OK)
-    return tt_fail(error, TT_INVALID, "telemetry.store: %s", why.text);
-  if (keys->listen && tt_address_check(keys->listen, &allow, &why) != TT_OK)
-    return tt_fail(error, TT_INVALID, "telemetry.listen: %s", why.text);
-  return TT_OK;
-}
-
 static tt_status check_web(const tt_scene *scene, tt_error *error) {
   tt_web *web;
   TT_TRY(tt_web_from_keys(tt_scene_section(scene, "web", NULL), &web, error));
@@ -358,7 +342,7 @@ static tt_status check_scene(const tt_scene_options *options, bool settings, tt_
   tt_scene *scene;
   TT_TRY(tt_scene_load(&tt_program_guests, options->scene, options->settings,
                        options->setting_count, &scene, error));
-  tt_status status = check_telemetry(scene, error);
+  tt_status status = tt_attach_check_telemetry(scene, error);
   if (status == TT_OK && !options->no_web) status = check_web(scene, error);
   if (status == TT_OK) status = settings ? print_settings(scene, error) : print_scene(scene, error);
   tt_scene_free(scene);

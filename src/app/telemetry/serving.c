@@ -29,6 +29,7 @@ tt_status tt_serving_check(tt_serving_keys *keys, const char *path, tt_error *er
   if (!keys->telemetry || !keys->web) return tt_fail(error, TT_NOMEM, "out of memory");
   snprintf(where, sizeof where, "%s: telemetry", path);
   TT_TRY(tt_telemetry_schema.check(keys->telemetry, where, error));
+  TT_TRY(tt_telemetry_check(keys->telemetry, where, error));
   snprintf(where, sizeof where, "%s: web", path);
   return tt_web_schema.check(keys->web, where, error);
 }

@@ -275,6 +275,13 @@ static tt_status open_links(tt_clickhouse *store, const tt_store_options *option
   return TT_OK;
 }
 
+static tt_status clickhouse_check(const char *url, tt_error *error) {
+  tt_clickhouse_address address;
+  tt_status status = tt_clickhouse_address_parse(url, &address, error);
+  tt_clickhouse_address_clear(&address);
+  return status;
+}
+
 static tt_status clickhouse_open(const tt_store_options *options, tt_store **out, tt_error *error) {
   tt_clickhouse *store = calloc(1, sizeof *store);
   if (!store) return tt_clickhouse_no_memory(error);
@@ -331,6 +338,7 @@ const tt_store_backend tt_clickhouse_backend = {
     .schemes = (const char *const[]){"clickhouse://", NULL},
     .example = "clickhouse://HOST/DATABASE",
     .abilities = TT_STORE_READS | TT_STORE_PURGES | TT_STORE_SHARED | TT_STORE_REMOTE,
+    .check = clickhouse_check,
     .open = clickhouse_open,
     .open_reader = tt_clickhouse_open_alone,
     .back_up = clickhouse_back_up};

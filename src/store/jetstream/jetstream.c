@@ -419,5 +419,6 @@ const tt_store_backend tt_jetstream_backend = {
     .schemes = (const char *const[]){"nats://", NULL},
     .example = NULL,
     .abilities = TT_STORE_SHARED | TT_STORE_REMOTE | TT_STORE_FORWARDS,
+    .check = tt_nats_address_check,
     .open = jetstream_open,
     .open_log = tt_jetstream_open_log};

@@ -192,7 +192,6 @@ static void postgres_close_store(tt_store *base) {
 static tt_status open_link(tt_postgres *store, bool may_be_away, tt_error *error) {
   tt_status status = connect_and_tell(store, error);
   if (status != TT_FAILED || !may_be_away) return status;
-  if (!tt_postgres_is_url(store->url)) return TT_INVALID;
   if (tt_postgres_is_refused(store->url)) return status;
   tt_told_state_set(&store->state, error->text);
   return TT_OK;
@@ -247,6 +246,7 @@ const tt_store_backend tt_postgres_backend = {
     .schemes = (const char *const[]){"postgresql://", "postgres://", NULL},
     .example = "postgresql://HOST/DATABASE",
     .abilities = TT_STORE_READS | TT_STORE_PURGES | TT_STORE_SHARED | TT_STORE_REMOTE,
+    .check = tt_postgres_check_url,
     .open = postgres_open,
     .open_reader = tt_postgres_open_alone,
     .back_up = postgres_back_up};

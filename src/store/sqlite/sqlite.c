@@ -453,8 +453,6 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
     return tt_sqlite_fail(store->db, path, "can't open", error);
   }
   const char *resolved = sqlite3_db_filename(store->db, "main");
-  if (!resolved || !*resolved)  // "", ":memory:": it would be gone with the process
-    return tt_fail(error, TT_INVALID, "sqlite:%s: is no name of a file; give another", path);
   TT_TRY(tt_lock_take(&store->lock, resolved, error));
   tt_sqlite_harden(store->db);
   sqlite3_busy_timeout(store->db, 300);
@@ -488,6 +486,13 @@ static tt_status open_file(sqlite_store *store, tt_error *error) {
 
 static tt_status sqlite_reader_of(tt_store *base, tt_store_reader **out, tt_error *error) {
   return tt_sqlite_open_reader(((sqlite_store *)base)->path, out, error);
+}
+
+/** Both would be gone with the process. */
+static tt_status sqlite_check(const char *url, tt_error *error) {
+  const char *path = url + strlen(SCHEME);
+  if (*path && strcmp(path, ":memory:") != 0) return TT_OK;
+  return tt_fail(error, TT_INVALID, "sqlite: '%s' is no name of a file; give " SCHEME "FILE", path);
 }
 
 static tt_status sqlite_open(const tt_store_options *options, tt_store **out, tt_error *error) {
@@ -537,6 +542,7 @@ const tt_store_backend tt_sqlite_backend = {
     .example = SCHEME "FILE",
     .file = "telemetry.sqlite",
     .abilities = TT_STORE_READS | TT_STORE_PURGES | TT_STORE_SEALS | TT_STORE_COPIES,
+    .check = sqlite_check,
     .open = sqlite_open,
     .open_reader = sqlite_open_reader,
     .back_up = sqlite_back_up};
