@@ -235,6 +235,13 @@ class TaskFiles(unittest.TestCase):
         self.assertNotEqual(found[0], found[1])
         self.assertTrue(all(3 <= mass <= 5 for mass in found), found)
 
+    def test_a_chain_of_quantities_is_as_long_as_it_likes(self):
+        chain = "".join(f"  link{i}: {{sum: [{f'link{i - 1}' if i else 'swivel.position'}, action]}}\n" for i in range(1500))
+        env = self.env(GOOD.replace("quantities:\n", f"quantities:\n{chain}") + "info: [link1499, link0]\n")
+        env.reset(seed=0)
+        *_, info = env.step(np.array([0.5]))
+        self.assertAlmostEqual(info["link1499"], info["link0"] + 1499 * 0.5)
+
     def test_point_and_into_are_a_body_s(self):
         env = self.env(GOOD.replace("way: {difference", "tip: {point: hand, at: [0.1, 0.2, 0.5]}\n  seen: {into: tip, body: hand}\n  way: {difference")
                        .replace("[-2, 4]", "[-1, 1]") + "info: [tip, seen, hand]\n")

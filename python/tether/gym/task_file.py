@@ -45,13 +45,21 @@ def read_range(item: Item) -> tuple[float, float]:
 class Lazy(Dict[str, Floats]):
     """Signals, goals and actions; a quantity is computed once, when it is first asked for."""
 
-    def __init__(self, quantities: Mapping[str, Quantity]) -> None:
+    def __init__(self, quantities: Mapping[str, Quantity], needs: Mapping[str, list[str]]) -> None:
         super().__init__()
-        self.quantities = quantities
+        self.quantities, self.needs = quantities, needs
 
     def __missing__(self, name: str) -> Floats:
-        value = self[name] = self.quantities[name](self)
-        return value
+        """After all that it needs, one by one: a chain of them may be longer than Python lets functions call each other."""
+        waiting = [name]
+        while waiting:
+            missing = [need for need in self.needs[waiting[-1]] if need not in self]
+            waiting += missing
+            if not missing:
+                last = waiting.pop()
+                if last not in self:
+                    self[last] = self.quantities[last](self)
+        return self[name]
 
 
 @dataclass
@@ -90,6 +98,8 @@ class FileTask(Task):
         self.widths = {name: len(goal.low) for name, goal in self.goals.items()}
         self.widths.update(action=len(self.actions), action_before=len(self.actions))
         self.quantities: dict[str, Quantity] = {}
+        self._needs: dict[str, list[str]] = {}  #: quantities that each uses itself
+        self._used: list[str] = []  #: by what was read last
         for name, item in keys.mapping("quantities").items():
             self._define(name, item)
         self._read_observations(keys)
@@ -157,7 +167,9 @@ class FileTask(Task):
 
     def _define(self, name: str, item: Item) -> None:
         self._new_name(name, item.key)
+        self._used.clear()
         self.quantities[name], self.widths[name] = self.quantity(item)
+        self._needs[name] = [*self._used]
 
     def quantity(self, item: Item, width: int | None = None) -> tuple[Quantity, int]:
         """What computes a quantity, and how many numbers it has; exactly `width` if that is given."""
@@ -222,6 +234,8 @@ class FileTask(Task):
                 if name not in plain:
                     raise item.fail(f"there is no quantity '{name}' up to here{nearest(name, [*self.widths, *plain])}")
             self._signals.setdefault(name, item)
+        if name in self.quantities:
+            self._used.append(name)
         return lambda values: values[name], self.widths.get(name, 1)
 
     def _plain_signals(self) -> frozenset[str]:
@@ -410,7 +424,7 @@ class FileTask(Task):
         memory["ends"] = {end.name: end.test(now) for end in self.end_list}
 
     def _values(self, frame: Frame, signals: Floats, action: Floats, action_before: Floats) -> Values:
-        values = Lazy(self.quantities)
+        values = Lazy(self.quantities, self._needs)
         values.update({name: signals[:, i:i + 1] for name, i in frame.columns.items()})
         values.update(frame.goals, action=action, action_before=action_before)
         return values
