@@ -426,6 +426,32 @@ class Own(unittest.TestCase):
                 with self.assertRaisesRegex(tether.gym.ResetNeeded, "call reset"):
                     env.step(zero[0])
 
+    def test_what_is_wrong_in_a_start_is_told_with_task_and_function(self):
+        class Begins(Counter):
+            made = None
+
+            def start(self, rng):
+                return self.made(rng)
+
+        task, Start = Begins(), tether.gym.Start
+        mass = "models.gripper.bodies.forearm.mass"
+        for kind, made, text in ((ValueError, lambda rng: None, "Begins.start: None; a Start is expected"),
+                                 (ValueError, lambda rng: Start(goals={"wanted": "far"}), "Begins.start: goals: wanted: 'far'; a list of numbers"),
+                                 (ValueError, lambda rng: Start(goals={"wanted": 3}), "Begins.start: goals: wanted: 3; a list of numbers"),
+                                 (ValueError, lambda rng: Start(goals={"wanted": [1, 2]}), r"Begins.start: goals: wanted: \[1, 2\]; .* as many each time"),
+                                 (tether.InvalidError, lambda rng: Start(values={mass: -5}), f"Begins.start: {mass}: -5 is out of its range"),
+                                 (tether.NotFoundError, lambda rng: Start(commands={"nope": 1}, steps=1), "Begins.start: command: no command is called 'nope'"),
+                                 (tether.InvalidError, lambda rng: Start(steps=-1), "Begins.start: steps: -1; give at least 1")):
+            envs = tether.gym.VectorEnv(task, 2, threads=1)
+            task.made = super(Begins, task).start
+            envs.reset(seed=1)
+            task.made = made
+            with self.assertRaisesRegex(kind, f"^{text}"):
+                envs.reset(seed=2)
+        task.made = lambda rng: 1 // 0  # an error of its own stays what it is
+        with self.assertRaises(ZeroDivisionError):
+            envs.reset(seed=2)
+
     def test_what_a_task_says_has_a_row_an_environment(self):
         """NumPy would give all of them the same."""
         class Wrong(Counter):

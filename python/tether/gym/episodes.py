@@ -8,7 +8,7 @@ import contextlib
 import operator
 import os
 from dataclasses import replace
-from typing import Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,12 +93,11 @@ class Episodes:
         rows = [int(i) for i in np.flatnonzero(mask)]
         drawn = Drawn(np.zeros(self.count, np.uint64), np.zeros(self.count, np.uint64), {})
         states = [random[i].bit_generator.state for i in rows]
+        widths = {name: goal.shape[1] for name, goal in self.frame.goals.items()}
         try:
             for i in rows:
                 drawn.seeds[i], drawn.keys[i] = random[i].integers(0, 2**64, 2, np.uint64)
-                start = self.task.start(random[i])
-                if not isinstance(start, Start):
-                    raise ValueError(f"start: {start!r}; a Start is expected")
+                start = self._started(random[i], widths)
                 given = {name: self._given(name, goal, i, start.goals) for name, goal in (goals or {}).items()}
                 drawn.starts[i] = replace(start, goals={**start.goals, **given})  # the task may give the same Start again
         except BaseException:
@@ -106,6 +105,32 @@ class Episodes:
                 random[i].bit_generator.state = state
             raise
         return drawn
+
+    def _started(self, random: np.random.Generator, widths: dict[str, int]) -> Start:
+        """What the task begins an episode with; `widths` are those of its goals, as far as they are known."""
+        start = self.task.start(random)
+        if not isinstance(start, Start):
+            raise ValueError(f"{self._start_of}: {start!r}; a Start is expected")
+        for name, goal in start.goals.items():
+            try:
+                numbers = np.asarray(goal, np.float64)
+            except (TypeError, ValueError):
+                numbers = np.zeros(())
+            if numbers.ndim != 1 or len(numbers) != widths.setdefault(name, len(numbers)):
+                raise ValueError(f"{self._start_of}: goals: {name}: {goal!r}; a list of numbers is expected, as many each time")
+        return start
+
+    @property
+    def _start_of(self) -> str:
+        return f"{type(self.task).__name__}.start"
+
+    @contextlib.contextmanager
+    def _blames_start(self) -> Iterator[None]:
+        """What the library refuses of a Start is told with whose it is."""
+        try:
+            yield
+        except tether.Error as error:
+            raise type(error)(f"{self._start_of}: {error}") from error
 
     def reset(self, drawn: Drawn) -> None:
         """Begins the episodes that were drawn, and observes all rows."""
@@ -126,13 +151,15 @@ class Episodes:
         self.ended[rows] = True
         self._keys[rows] = drawn.keys[rows]
         for i, start in starts.items():
-            self._set_values(i, start.values)
+            with self._blames_start():
+                self._set_values(i, start.values)
         signals = self.batch.reset(mask=mask, seeds=drawn.seeds)
         frame = self.frame
         frame.signals[rows] = signals[rows]
         for i, start in starts.items():
             if start.steps:
-                frame.signals[i] = self._warmed_up(i, start.commands, start.steps)
+                with self._blames_start():
+                    frame.signals[i] = self._warmed_up(i, start.commands, start.steps)
             for name, goal in start.goals.items():
                 self._goal(name, len(goal))[i] = goal
         frame.before[rows] = frame.signals[rows]
