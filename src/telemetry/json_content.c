@@ -3,14 +3,19 @@
 
 #include "base/json.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /** A message that is read. */
 typedef struct reading {
   tt_message_build *build;
+  const char *text; /**< all of it */
+  size_t size;
+  bool *looked, *large; /**< whether has_too_large() was asked, and what it said */
   char *reason;
   size_t room;
 } reading;
@@ -43,10 +48,33 @@ static bool is_number(struct json_object *value) {
   return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
 }
 
+/** Behind a string that begins here. */
+static const char *skip_text(const char *c) {
+  for (c++; *c != '"'; c++) c += *c == '\\';
+  return c + 1;
+}
+
+/** Whether a whole number of more than 64 bits stands anywhere in a text that is JSON. */
+static bool has_too_large(const reading *from) {
+  if (*from->looked) return *from->large;
+  *from->looked = true;
+  for (const char *c = from->text; c < from->text + from->size;) {
+    const size_t size = strspn(c, "-+.0123456789eE"), whole = strspn(c, "-0123456789");
+    errno = 0;
+    if (whole && size == whole && *c == '-') strtoll(c, NULL, 10);
+    if (whole && size == whole && *c != '-') strtoull(c, NULL, 10);
+    if (errno == ERANGE) return *from->large = true;
+    c = *c == '"' ? skip_text(c) : c + (size ? size : 1);
+  }
+  return false;
+}
+
 /** json-c takes the nearest for a whole number of more than 64 bits, and infinity for one beyond all doubles. */
-static bool is_too_large(struct json_object *value) {
+static bool is_too_large(const reading *from, struct json_object *value) {
   if (json_object_is_type(value, json_type_int))
-    return json_object_get_uint64(value) == UINT64_MAX || json_object_get_int64(value) == INT64_MIN;
+    return (json_object_get_uint64(value) == UINT64_MAX ||
+            json_object_get_int64(value) == INT64_MIN) &&
+           has_too_large(from);
   return is_number(value) && !isfinite(json_object_get_double(value));
 }
 
@@ -90,7 +118,7 @@ static bool read_value(const reading *from, const char *set, const char *data, c
   } else if (json_object_is_type(value, json_type_string)) {
     piece = text_of(value);
     if (!tt_piece_is_text(piece)) return fail(from, "%s: a text with a control character", where);
-  } else if (is_too_large(value)) {
+  } else if (is_too_large(from, value)) {
     return fail(from, "%s: a number too large; whole ones have 64 bits", where);
   } else if (is_number(value)) {
     piece = number_of(value);
@@ -188,7 +216,8 @@ static bool has_zero(const char *text, size_t size, size_t *at) {
 
 bool tt_json_content_read(tt_message_build *build, const char *text, size_t size, size_t *at,
                           char *reason, size_t room) {
-  const reading from = {build, reason, room};
+  bool looked = false, large = false;
+  const reading from = {build, text, size, &looked, &large, reason, room};
   struct json_object *message;
   tt_error error;
   if (has_zero(text, size, at)) return fail(&from, "a text with a control character");

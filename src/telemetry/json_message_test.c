@@ -159,6 +159,34 @@ static void test_bad_sets(void **state) {
   }
 }
 
+static void test_whole_numbers_have_64_bits(void **state) {
+  (void)state;
+  static const struct {
+    const char *number;
+    bool fits;
+  } all[] = {{"-9223372036854775808", true},
+             {"18446744073709551615", true},
+             {"1, \"t\":\"18446744073709551616\", \"w\":18446744073709551615", true},
+             {"-9223372036854775809", false},
+             {"18446744073709551616", false},
+             {"-9223372036854775808, \"w\":-9223372036854775809", false}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    static heard to;
+    char text[200];
+    const tt_message_limits limits = tt_message_limits_default();
+    snprintf(text, sizeof text,
+             "{\"id\":\"a\",\"time\":1,\"sets\":[{\"name\":\"S\",\"time\":0,\"values\":{\"d\":{"
+             "\"v\":%s}}}]}",
+             all[i].number);
+    feed(&to, &limits, text, strlen(text), 1000);
+    if (all[i].fits == !strncmp(to.text, "refused", 7)) fail_msg("%s: %s", all[i].number, to.text);
+  }
+  check(
+      "{\"id\":\"a\",\"time\":1,\"sets\":[{\"name\":\"S\",\"time\":0,\"values\":{\"d\":{"
+      "\"v\":-9223372036854775808}}}]}",
+      "a 1000 '' -1\n at 1000\n  S.d.v=-9223372036854775808\n");
+}
+
 static void test_between_messages(void **state) {
   (void)state;
   static const char lost[] =
@@ -209,9 +237,9 @@ static void test_limits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_split), cmocka_unit_test(test_bad_messages_cost_themselves),
-      cmocka_unit_test(test_bad_sets),    cmocka_unit_test(test_between_messages),
-      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_every_split),      cmocka_unit_test(test_bad_messages_cost_themselves),
+      cmocka_unit_test(test_bad_sets),         cmocka_unit_test(test_whole_numbers_have_64_bits),
+      cmocka_unit_test(test_between_messages), cmocka_unit_test(test_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
