@@ -96,8 +96,10 @@ test("one's own robot is put on the field and driven from the client that is mad
       await page.getByLabel(`${axis} of cart`).fill(text);
       await page.getByLabel(`${axis} of cart`).press('Enter');
     }
+    // What is being typed is there again when the page is.
     await page.getByLabel('Heading of cart').fill('1 rev');
-    await page.getByLabel('Heading of cart').press('Enter');
+    await page.reload();
+    await until('it is there again', () => page.getByLabel('Heading of cart').inputValue(), (text) => text === '1 rev');
     await page.getByRole('button', {name: 'Turn by 90°'}).click();
     await page.locator('.file-tab').first().click();
     await until('it stands in the file', () => textOf(page), (text) => /arena: frc2011/.test(text) && /x: 1.8 m, y: 1.9 m, heading: 90 deg/.test(text));

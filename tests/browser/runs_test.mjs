@@ -175,6 +175,12 @@ test('a run is opened, named, found, verified, saved, shown again and deleted', 
   await page.getByRole('textbox', {name: 'Note'}).fill('Nothing moved.');
   await page.getByRole('textbox', {name: 'Note'}).blur();
   await until('the list has it', () => cards.allTextContents(), (texts) => texts.some((text) => /Symmetric, at rest.*baseline/.test(text)));
+  // A tag that is being typed as its tab is closed is kept, too.
+  const closed = await page.context().newPage();
+  await closed.goto(page.url());
+  await closed.getByRole('textbox', {name: 'Add a tag'}).fill('typed');
+  await closed.close({runBeforeUnload: true});
+  await until('it has come', () => cards.allTextContents(), (texts) => texts.some((text) => /Symmetric, at rest.*baseline.*typed/.test(text)));
   for (const words of ['at rest', 'BASELINE', 'nothing moved']) {
     await page.getByRole('searchbox', {name: 'Search runs'}).fill(words);
     await until(`found by ${words}`, () => cards.count(), (count) => count === 1);

@@ -137,12 +137,17 @@ export function forget(addresses: readonly string[]): void {
   for (const address of addresses) put(address, null);
 }
 
+/** Fields take what is typed as they are left, and whoever leaves the page leaves its field. The focus stays, as the page may. */
+const leaveField = () => void document.activeElement?.dispatchEvent(new FocusEvent('blur'));
+
 const isAway = () => ['lost', 'refused', 'connecting'].includes(connection.peek());
 
 addEventListener('pagehide', () => {
+  leaveField();
   for (const one of all) if (one.isUnsaved()) one.leave();
 });
 addEventListener('beforeunload', (event) => {
+  leaveField();
   const lost = [...all].some((one) => one.isUnsaved() && (isAway() || !one.canBeSent()));
   if (!lost) return;
   event.preventDefault();

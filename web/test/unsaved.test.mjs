@@ -7,9 +7,9 @@ const listeners = {};
 Object.assign(globalThis, {
   location: {hash: '#runs', href: 'http://tether.test/'}, history: {replaceState() {}, pushState() {}}, addEventListener: (name, act) => (listeners[name] ??= []).push(act),
   document: {addEventListener() {}, hidden: false, activeElement: null, documentElement: {dataset: {}}}, matchMedia: () => ({matches: false, addEventListener() {}}),
-  devicePixelRatio: 1, getComputedStyle: () => ({getPropertyValue: (name) => name}), localStorage: {getItem: () => null, setItem() {}},
+  FocusEvent: Event, devicePixelRatio: 1, getComputedStyle: () => ({getPropertyValue: (name) => name}), localStorage: {getItem: () => null, setItem() {}},
 });
-const {detail, editable, http, store, run} = await loadHooks({detail: 'pages/runs/run_detail.tsx', editable: 'ui/editable.tsx', http: 'http.ts', store: 'live/store.ts'});
+const {detail, editable, typed, http, store, run} = await loadHooks({detail: 'pages/runs/run_detail.tsx', editable: 'ui/editable.tsx', typed: 'ui/typed.tsx', http: 'http.ts', store: 'live/store.ts'});
 store.connection.value = 'live';
 
 const leave = () => listeners.pagehide?.forEach((act) => act({}));
@@ -54,6 +54,59 @@ test('a note or a name that is being written is saved as the page goes away', as
     field.end();
     assert.equal(asks(), false);
   }
+});
+
+/** The field that `find` finds in what is drawn has the focus. */
+function focus(field, find) {
+  document.activeElement = {dispatchEvent: ({type}) => type === 'blur' && find(field.now).props.onBlur()};
+}
+
+test('what stands in a field that takes it as it is left is taken as the page goes away', async () => {
+  const taken = [];
+  for (const [view, props, text] of [[typed.Typed, {value: '1 m', set: (now) => taken.push(now)}, '2 m'], [typed.NumberField, {value: 1, onChange: (now) => taken.push(now)}, '2']]) {
+    const field = run(view, props);
+    await until(() => field.now);
+    field.now.props.onInput({currentTarget: {value: text}});
+    await until(() => field.now.props.value === text);
+    focus(field, (drawn) => drawn);
+    leave();
+    document.activeElement = null;
+    field.end();
+  }
+  assert.deepEqual(taken, ['2 m', 2]);
+});
+
+test('a tag that is being typed is sent as the page goes away, and asked for where it cannot be', async () => {
+  const inputOf = (list) => list.props.children.flat().at(-1).props.children;
+  const saved = [];
+  const program = {away: false};
+  const save = async (tags) => {
+    if (program.away) throw new http.Unreachable();
+    saved.push(tags);
+    return tags;
+  };
+  const field = run(detail.Tags, {run: {id: 'tags', tags: ['old']}, save});
+  const write = async (text) => {
+    inputOf(field.now).props.onInput({currentTarget: {value: text}});
+    await until(() => inputOf(field.now).props.value === text);
+  };
+  await until(() => field.now);
+  focus(field, inputOf);
+  await write('new');
+  leave();
+  await until(() => saved.length);
+  assert.deepEqual(saved, [['old', 'new']]);
+  program.away = true;
+  await write('newer');
+  inputOf(field.now).props.onBlur();
+  document.activeElement = null;
+  await until(() => store.notices.value.at(-1)?.text === 'Tag newer not saved: the program cannot be reached' && inputOf(field.now).props.value === 'newer');
+  store.connection.value = 'lost';
+  await until(asks);
+  assert.equal(asks(), true);
+  store.connection.value = 'live';
+  field.end();
+  assert.equal(asks(), false);
 });
 
 test('what is refused stays, and the browser asks before it is lost', async () => {

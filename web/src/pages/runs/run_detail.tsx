@@ -1,5 +1,5 @@
 // run_detail.tsx: one run: what people wrote of it, what can be done with it, its signals, and what happened.
-import {useState} from 'preact/hooks';
+import {useEffect, useState} from 'preact/hooks';
 import {formatBytes, formatClock, formatDate, formatDuration} from '../../format';
 import {useFetched} from '../../http';
 import {openRun} from '../../live/moment';
@@ -17,7 +17,7 @@ import {Popover} from '../../ui/popover';
 import {change, compared, leaveGone, LOOK_MS, race, remove, toggleCompared, told} from './library';
 import {cursor, RunPlots, stretch} from './run_plots';
 import {useTags} from './tags';
-import {forget, unsavedBelow, useText} from '../../unsaved';
+import {forget, guard, unsavedBelow, useText} from '../../unsaved';
 import {checkRunDetail, runUrl, titleOf} from './types';
 import type {Run, RunDetail} from './types';
 import {Answer, useProof} from './verify';
@@ -68,7 +68,7 @@ function Delete({run}: {run: RunDetail}) {
 /** Says of what was not saved that it was not. */
 const tell = (what: string) => (error: unknown) => notify(`${what} not saved: ${told(error)}`, 'error');
 
-function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<string[]>}) {
+export function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<string[]>}) {
   const [typed, type] = useState('');
   const alter = useTags(run.tags, save);
   const add = () => {
@@ -80,6 +80,7 @@ function Tags({run, save}: {run: RunDetail; save: (tags: string[]) => Promise<st
       tell(`Tag ${tag}`)(error);
     });
   };
+  useEffect(() => guard({isUnsaved: () => typed.trim() !== '', canBeSent: () => true, leave: add}));
   const removeTag = (tag: string) => void alter((tags) => tags.filter((each) => each !== tag)).catch(tell(`Removal of the tag ${tag}`));
   return (
     <ul class="tag-list" aria-label="Tags">
