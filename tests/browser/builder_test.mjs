@@ -181,6 +181,8 @@ test("one's own robot is put on the field and driven from the client that is mad
 
   await t.test('it is saved as files', async () => {
     await page.getByLabel('Name of the scene').fill('my-cart');
+    await page.reload();
+    await until('the name is there again', () => page.getByLabel('Name of the scene').inputValue(), (text) => text === 'my-cart');
     await page.getByRole('button', {name: 'Save', exact: true}).click();
     await page.getByText(/^Saved:/).waitFor();
     const file = await page.locator('.saved code').first().textContent();

@@ -9,7 +9,7 @@ Object.assign(globalThis, {
   document: {addEventListener() {}, hidden: false, activeElement: null, documentElement: {dataset: {}}}, matchMedia: () => ({matches: false, addEventListener() {}}),
   FocusEvent: Event, devicePixelRatio: 1, getComputedStyle: () => ({getPropertyValue: (name) => name}), localStorage: {getItem: () => null, setItem() {}},
 });
-const {detail, editable, typed, http, store, run} = await loadHooks({detail: 'pages/runs/run_detail.tsx', editable: 'ui/editable.tsx', typed: 'ui/typed.tsx', http: 'http.ts', store: 'live/store.ts'});
+const {detail, editable, keptText, typed, http, store, run} = await loadHooks({detail: 'pages/runs/run_detail.tsx', editable: 'ui/editable.tsx', keptText: 'ui/kept_text.ts', typed: 'ui/typed.tsx', http: 'http.ts', store: 'live/store.ts'});
 store.connection.value = 'live';
 
 const leave = () => listeners.pagehide?.forEach((act) => act({}));
@@ -107,6 +107,30 @@ test('a tag that is being typed is sent as the page goes away, and asked for whe
   store.connection.value = 'live';
   field.end();
   assert.equal(asks(), false);
+});
+
+test('what only its form has is there again when the page was reloaded', async () => {
+  const kept = new Map();
+  globalThis.sessionStorage = {getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text), removeItem: (key) => kept.delete(key)};
+  const use = async () => {
+    const field = run(keptText.useKeptText, 'name');
+    await until(() => field.now);
+    return field;
+  };
+  const before = await use();
+  assert.equal(before.now[0], null);
+  before.now[1]('my_robot');
+  await until(() => before.now[0]);
+  const after = await use();
+  assert.equal(after.now[0], 'my_robot');
+  after.now[1](null);
+  await until(() => after.now[0] === null);
+  assert.deepEqual([after.now[0], kept.size], [null, 0]);
+  delete globalThis.sessionStorage;
+  const nowhere = await use();
+  nowhere.now[1]('a');
+  await until(() => nowhere.now[0]);
+  assert.equal(nowhere.now[0], 'a');
 });
 
 test('what is refused stays, and the browser asks before it is lost', async () => {

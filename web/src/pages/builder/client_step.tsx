@@ -6,6 +6,7 @@ import {hello, notify} from '../../live/store';
 import {go} from '../../route';
 import {Allowed, Denied} from '../../ui/allowed';
 import {Button, Field, Segmented} from '../../ui/controls';
+import {useKeptText} from '../../ui/kept_text';
 import {freeName} from './free_name';
 import {draft, openAt, state} from './session';
 import {client as clientCheck, saved as savedCheck} from './types';
@@ -63,7 +64,7 @@ function ClientText({wire}: {wire: DraftWire}) {
 
 function Save() {
   const scenes = useFetched('api/scenes', sceneList).value ?? [];
-  const [typed, setTyped] = useState<string | null>(null);
+  const [typed, setTyped] = useKeptText(`name-of-${draft.value!.id}`);
   const [exists, setExists] = useState('');
   const [where, setWhere] = useState('');
   const shipped = (name: string) => scenes.some((one) => one.name === name && !one.own);

@@ -4,6 +4,7 @@ import {formatValue} from '../../format';
 import {notify} from '../../live/store';
 import {Button, Field, Segmented} from '../../ui/controls';
 import {Icon} from '../../ui/icon';
+import {useKeptText} from '../../ui/kept_text';
 import {isText} from './draft';
 import {arrange, isUrdf, references} from './dropped';
 import type {Dropped} from './dropped';
@@ -166,17 +167,17 @@ function Joints({robot, index}: {robot: RobotInScene; index: number}) {
 }
 
 function AddRobot() {
-  const [name, setName] = useState('');
+  const [name, setName] = useKeptText(`robot-for-${draft.value!.id}`);
   const known = [...new Set(['frc2011', 'sharp', 'xrp', 'gripper'])];
   const add = () => {
-    setInScene(robots.value.length ? ['robots', robots.value.length] : ['robots'], robots.value.length ? {robot: name} : [{robot: name}]);
+    setInScene(robots.value.length ? ['robots', robots.value.length] : ['robots'], robots.value.length ? {robot: name!} : [{robot: name!}]);
     robotIndex.value = robots.value.length;
-    setName('');
+    setName(null);
   };
   return (
     <div class="add-robot">
       <Field label="Add a robot that there is">
-        <input list="build-robots" placeholder="frc2011" value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
+        <input list="build-robots" placeholder="frc2011" value={name ?? ''} onInput={(event) => setName(event.currentTarget.value.trim())} />
       </Field>
       <datalist id="build-robots">{known.map((one) => <option key={one} value={one} />)}</datalist>
       <Button icon="plus" label="Add the robot" text="Add" kind="plain" disabled={!name} onClick={add} />

@@ -11,6 +11,7 @@ import {Button, Field, Panel} from '../../ui/controls';
 import {Question} from '../../ui/dialog';
 import {Icon} from '../../ui/icon';
 import {Show} from '../../ui/fetched';
+import {useKeptText} from '../../ui/kept_text';
 import {Draft, makeDraft} from './draft';
 import {arrange} from './dropped';
 import type {Dropped, Placed} from './dropped';
@@ -51,14 +52,17 @@ async function fill(draft: Draft, name: string, model: string, placed: Placed[])
 }
 
 function NewRobot() {
-  const [name, setName] = useState('');
+  const [name, setName] = useKeptText('new-robot');
   const [busy, setBusy] = useState(false);
   const [why, setWhy] = useState('');
   const begin = async (files: Dropped[]) => {
     setBusy(true);
     setWhy('');
     try {
-      showDraft(await makeRobot(files, name.trim() && nameFrom(name.trim())), 'robot');
+      const wished = name?.trim() ?? '';
+      const made = await makeRobot(files, wished && nameFrom(wished));
+      setName(null);
+      showDraft(made, 'robot');
     } catch (error) {
       setWhy((error as Error).message);
       setBusy(false);
@@ -68,7 +72,7 @@ function NewRobot() {
     <Panel title="New robot" class="start-robot">
       <div class="panel-body">
         <Field label="Name" hint="Empty: as its model's file is called.">
-          <input maxLength={40} value={name} placeholder="my_robot" onInput={(event) => setName(event.currentTarget.value)} />
+          <input maxLength={40} value={name ?? ''} placeholder="my_robot" onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
         <DropZone label="Model and meshes" busy={busy} onFiles={begin}>
           <b>Drop a URDF or MJCF model with its meshes</b>
