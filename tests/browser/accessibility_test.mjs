@@ -206,7 +206,7 @@ test('every page can be read, hit and reached', async (t) => {
         return {figures: inside.length, below: row.bottom > bar.bottom, pad: [pad.top - boxOf('.drive-view').top, line.top - pad.bottom].map(Math.round)};
       });
       assert.deepEqual([found.figures, found.below], [figures, false], `${width} px: ${JSON.stringify(found)}`);
-      if (height > 600) assert.ok(found.pad.every((room) => room >= 0), `sticks on ${width} × ${height}: ${JSON.stringify(found)}`);
+      assert.ok(found.pad.every((room) => room >= 0), `sticks on ${width} × ${height}: ${JSON.stringify(found)}`);
     }
     assert.deepEqual(troubles, []);
     await context.close();
