@@ -17,7 +17,14 @@ test('roles', async (t) => {
 
   await t.test('who watches is told what he may not do', async () => {
     const {page} = await open('watch', 'drive');
-    await page.getByText('This needs a token of the role drive; yours may watch.').waitFor();
+    const reason = page.getByText('This needs a token of the role drive; yours may watch.');
+    await reason.waitFor();
+    for (const size of [{width: 1280, height: 720}, {width: 1000, height: 720}, {width: 390, height: 844}, {width: 844, height: 390}]) {
+      await page.setViewportSize(size);
+      const [view, text] = [await page.locator('.drive-view').boundingBox(), await reason.boundingBox()];
+      assert.ok(view.height > 200 && text.y > view.y, `the world is seen, with the reason over it: ${JSON.stringify([size, view, text])}`);
+    }
+    await page.setViewportSize({width: 1280, height: 720});
     for (const name of [/^Pause/, /Reset the world/, /E-stop/, 'Start driving']) assert.ok(await page.getByRole('button', {name}).first().isDisabled(), String(name));
     await page.keyboard.press('Space');
     await page.getByText('this needs a token of the role drive; yours may watch', {exact: true}).waitFor();
