@@ -167,6 +167,25 @@ class Drafts(unittest.TestCase):
             self.assertEqual((main, draft["runs"]), (scene + ".yaml", True), draft["problems"])
             self.assertGreater(len(draft["files"]), 2)
 
+    def test_a_saved_scene_is_deleted(self):
+        at, _ = self.arm()
+        self.ok("POST", f"{at}/save", {"name": "unwanted"}, 201)
+        saved = lambda: [scene["name"] for scene in self.ok("GET", "/api/scenes") if scene["saved"]]
+        self.assertIn("unwanted", saved())
+        self.assertFalse({"frc2011", "gripper"} & set(saved()))
+        with (Tether("run", "unwanted", "--set", "web.listen=127.0.0.1:0") as run,
+              unittest.mock.patch.object(self, "host", run.addresses["web"].removeprefix("http://"))):
+            self.assertEqual(self.ask("DELETE", "/api/scenes/unwanted"), (400, {"error": "the scene 'unwanted' runs now; choose another one first"}))
+        hand = self.own / "tether" / "scenes" / "hand.yaml"
+        hand.write_text("robots: []\n", encoding="utf-8")
+        self.addCleanup(hand.unlink)
+        for name in "gripper", "hand", "nosuch", "..%2fscenes%2funwanted", "%2fetc":
+            self.assertIn(self.ask("DELETE", f"/api/scenes/{name}")[0], (400, 404), name)
+        self.ok("DELETE", "/api/scenes/unwanted")
+        self.assertNotIn("unwanted", saved())
+        self.assertEqual([path.name for path in hand.parent.iterdir() if "unwanted" in path.name], [])
+        self.assertEqual(self.ask("DELETE", "/api/scenes/unwanted")[0], 404)
+
     def test_run_and_back(self):
         at, _ = self.arm("racer")
         ready = sum(line.startswith("ready ") for line in self.program.lines)

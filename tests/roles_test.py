@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import urllib.parse
 
 from support.live_page import Page
@@ -130,6 +131,21 @@ class Roles(unittest.TestCase):
             program.request("PUT", f"{at}/files/mine.yaml", "robots: []\n", self.headers("drive"))
             status, answer = program.request("POST", f"{at}/run", "{}", self.headers("drive"))
             self.assertEqual(status, 202, answer)
+
+    def test_a_saved_scene_with_a_token(self):
+        """Who may drive deletes saved scenes, but none with a token."""
+        scenes = pathlib.Path(self.folder.name) / "tether/scenes"
+        for name, text in ("plain", "robots: []\n"), ("locked", "robots: []\nweb: {token: sesame}\n"):
+            (scenes / name).mkdir(parents=True)
+            (scenes / name / f"{name}.yaml").write_text(text, encoding="utf-8")
+        with unittest.mock.patch.dict(os.environ, XDG_DATA_HOME=self.folder.name), self.program(scene=SCENE) as program:
+            remove = lambda role, name: program.request("DELETE", f"/api/scenes/{name}", None, self.headers(role))
+            status, answer = remove("drive", "locked")
+            self.assertEqual(status, 403, answer)
+            self.assertRegex(answer, "the scene 'locked' is not deleted: .*role administer")
+            self.assertEqual(remove("drive", "plain"), (200, "{}"))
+            self.assertEqual(remove("administer", "locked"), (200, "{}"))
+        self.assertEqual(list(scenes.iterdir()), [])
 
     def test_a_draft_with_a_token(self):
         """It is read by none but who administers, also while it is typed, whatever its file is called."""

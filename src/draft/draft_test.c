@@ -496,7 +496,7 @@ static void test_saving_what_concerns_the_machine(void **state) {
   tt_drafts_free(drafts);
 }
 
-/* What an administrator saved stays, whatever is to take its place. */
+/* What an administrator saved stays, whatever is to take its place, or nothing. */
 static void test_replacing_what_concerns_the_machine(void **state) {
   static const struct {
     const char *path, *text;
@@ -528,7 +528,12 @@ static void test_replacing_what_concerns_the_machine(void **state) {
         expected);
     assert_int_equal(denied, cases[i].denied);
     assert_int_equal(strstr(error.text, "the role administer") != NULL, cases[i].denied);
+    assert_int_equal(tt_draft_saved_remove(scenes, name, false, &denied, &error), expected);
+    assert_int_equal(denied, cases[i].denied);
+    assert_int_equal(tt_draft_saved_remove(scenes, name, true, &denied, &error),
+                     cases[i].denied ? TT_OK : TT_NOT_FOUND);
   }
+  assert_int_equal(rmdir(scenes), 0); /* nothing is left */
   tt_drafts_free(drafts);
 }
 

@@ -534,9 +534,9 @@ static tt_status check_free(const char *target, const char *name, bool replace, 
   return replace ? TT_OK : tt_fail(error, TT_FULL, "there is a scene '%s' already", name);
 }
 
-/* Whoever may not administer replaces no scene that concerns the machine or may have a token. */
-static tt_status check_replaced(const char *target, const char *name, bool *denied,
-                                tt_error *error) {
+/* Whoever may not administer replaces or deletes no scene that concerns the machine or may have a token. `done`: "replaced". */
+static tt_status check_lost(const char *target, const char *name, const char *done, bool *denied,
+                            tt_error *error) {
   char main[700];
   tt_draft_files files;
   tt_error why = {""};
@@ -551,7 +551,7 @@ static tt_status check_replaced(const char *target, const char *name, bool *deni
     status = tt_machine_check_file(main, denied, &why);
   return status == TT_OK
              ? TT_OK
-             : tt_fail(error, status, "the scene '%s' is not replaced: %s", name, why.text);
+             : tt_fail(error, status, "the scene '%s' is not %s: %s", name, done, why.text);
 }
 
 static tt_status save(const tt_draft *draft, const char *scenes, const char *name, bool replace,
@@ -566,7 +566,7 @@ static tt_status save(const tt_draft *draft, const char *scenes, const char *nam
   /* The draft may have been written since it was looked at; the copy is ours. */
   if (status == TT_OK && !administers) status = tt_machine_check_file(main, denied, error);
   if (status == TT_OK && replace && !administers)
-    status = check_replaced(target, name, denied, error);
+    status = check_lost(target, name, "replaced", denied, error);
   if (status == TT_OK) status = put_in_place(made, target, replace, error);
   if (status != TT_OK) tt_draft_folder_remove(made, NULL);
   return status;
@@ -582,4 +582,20 @@ tt_status tt_drafts_save(tt_drafts *drafts, const tt_draft *draft, const char *s
   pthread_mutex_unlock(&drafts->files);
   if (status == TT_OK) snprintf(path, 512, "%s/%s/%s.yaml", scenes, name, name);
   return status;
+}
+
+tt_status tt_draft_saved_remove(const char *scenes, const char *name, bool administers,
+                                bool *denied, tt_error *error) {
+  char target[560], main[640], old[600];
+  *denied = false;
+  snprintf(target, sizeof target, "%s/%s", scenes, name);
+  snprintf(main, sizeof main, "%s/%s.yaml", target, name);
+  snprintf(old, sizeof old, "%s/.%s.old", scenes, name);
+  if (!tt_draft_name_is_good(name) || access(main, F_OK) != 0)
+    return tt_fail(error, TT_NOT_FOUND, "no scene '%.64s' was saved here", name);
+  if (!administers) TT_TRY(check_lost(target, name, "deleted", denied, error));
+  tt_draft_folder_remove(old, NULL);
+  if (rename(target, old) != 0)
+    return tt_fail(error, TT_FAILED, "%s: can't be deleted: %s", target, strerror(errno));
+  return tt_draft_folder_remove(old, error);
 }

@@ -76,5 +76,9 @@ tt_status tt_drafts_look(tt_drafts *drafts, const tt_draft *draft, tt_draft_look
 tt_status tt_drafts_save(tt_drafts *drafts, const tt_draft *draft, const char *scenes,
                          const char *name, bool replace, bool administers, char path[512],
                          bool *taken, bool *denied, tt_error *error);
+/** Deletes `scenes`/`name` with all its files. Any thread. TT_NOT_FOUND: no such scene was saved there; TT_INVALID with `*denied`, unless
+ *  `administers`: it has sections that concern the machine, or may have a token; TT_FAILED. */
+tt_status tt_draft_saved_remove(const char *scenes, const char *name, bool administers,
+                                bool *denied, tt_error *error);
 
 #endif

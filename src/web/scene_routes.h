@@ -1,4 +1,4 @@
-/* scene_routes.h: pictures of scenes, and the keys that may stand in them, over HTTP, as docs/web.md describes them. */
+/* scene_routes.h: scenes that are there over HTTP, as docs/web.md describes them: pictures, the keys that may stand in one, and its end. */
 #ifndef TT_WEB_SCENE_ROUTES_H
 #define TT_WEB_SCENE_ROUTES_H
 
@@ -9,6 +9,10 @@ typedef struct tt_scene_routes_options {
    *  own. */
   tt_status (*picture)(void *context, const char *name, bool administers, char **picture,
                        tt_error *error);
+  /** Deletes a scene that was saved from a draft. TT_NOT_FOUND; TT_INVALID: it runs, or, with `*denied`, only who administers may. In a
+   *  thread of its own. */
+  tt_status (*remove)(void *context, const char *name, bool administers, bool *denied,
+                      tt_error *error);
   void *context; /**< outlives the server by the length of one call */
   /** GET /api/schema, kept; NULL: out of memory. In a thread of its own. */
   const char *(*keys)(void);

@@ -1,7 +1,7 @@
 // The page Build: one's own robot from its URDF onto a field, its wire in one's own order, the client that is made for it, and away.
 import {spawn} from 'node:child_process';
 import {createSocket} from 'node:dgram';
-import {readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {assert, atEnd, openBrowser, openPage, root, startTether, stateFolder, until} from './harness.mjs';
@@ -264,6 +264,22 @@ test("one's own robot is put on the field and driven from the client that is mad
     await list.waitFor();
     await page.goBack();
     await page.locator('.steps').waitFor();
+  });
+
+  await t.test('a scene that was saved is deleted by who confirms it', async () => {
+    await page.evaluate(() => (location.hash = 'build'));
+    const bin = page.getByRole('button', {name: 'Delete the scene my-cart'});
+    await bin.waitFor();
+    assert.deepEqual(await page.getByRole('button', {name: /^Delete the scene/}).count(), 1, 'those that come with Tether stay');
+    const question = page.getByRole('dialog', {name: 'Delete this scene?'});
+    await bin.click();
+    await question.getByText(join(state, 'data/tether/scenes/my-cart/')).waitFor();
+    await question.getByRole('button', {name: 'Keep it'}).click();
+    await question.waitFor({state: 'detached'});
+    await bin.click();
+    await question.getByRole('button', {name: 'Delete it'}).click();
+    await bin.waitFor({state: 'detached'});
+    assert.ok(!existsSync(join(state, 'data/tether/scenes/my-cart')));
   });
 
   await t.test('a draft is deleted by who confirms it, and whoever has it open keeps its texts', async () => {

@@ -330,7 +330,7 @@ class Api(unittest.TestCase):
     def test_scenes(self):
         scenes = self.get("/api/scenes")
         self.assertIn("frc2011", [scene["name"] for scene in scenes])
-        parts = {"name", "title", "description", "file", "own", "picture", "current", "refused"}
+        parts = {"name", "title", "description", "file", "own", "saved", "picture", "current", "refused"}
         self.assertTrue(all(set(scene) == parts for scene in scenes))
         # The one that runs was given by its file: it is in the list by that, with those beside it.
         present, = [scene for scene in scenes if scene["current"]]

@@ -6,7 +6,7 @@
 #include "app/state_folder.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "draft/files.h"
+#include "draft/drafts.h"
 #include "draft/keys_json.h"
 #include "draft/picture.h"
 #include "engine/mujoco/references.h"
@@ -94,6 +94,35 @@ static tt_status make_picture(void *context, const char *name, bool administers,
   return *picture ? TT_OK : TT_INVALID;
 }
 
+/* --- those that were saved from drafts --- */
+
+/* Where such a scene would lie. */
+static tt_status find_saved(const char *name, char folder[400], char path[PATH_MAX],
+                            tt_error *error) {
+  char main[1024];
+  TT_TRY(tt_own_root(folder, 400 - sizeof "/scenes", error));
+  strcat(folder, "/scenes");
+  snprintf(main, sizeof main, "%s/%.64s/%.64s.yaml", folder, name, name);
+  if (!realpath(main, path)) *path = 0;
+  return TT_OK;
+}
+
+static bool is_saved(const char *name, const char *path) {
+  char folder[400], saved[PATH_MAX];
+  return tt_draft_name_is_good(name) && find_saved(name, folder, saved, NULL) == TT_OK &&
+         strcmp(path, saved) == 0;
+}
+
+static tt_status remove_saved(void *context, const char *name, bool administers, bool *denied,
+                              tt_error *error) {
+  char folder[400], path[PATH_MAX];
+  *denied = false;
+  TT_TRY(find_saved(name, folder, path, error));
+  if (context && *path && tt_scene_choice_runs(context, path))
+    return tt_fail(error, TT_INVALID, "the scene '%s' runs now; choose another one first", name);
+  return tt_draft_saved_remove(folder, name, administers, denied, error);
+}
+
 /* --- the list --- */
 
 typedef struct listing {
@@ -135,6 +164,7 @@ static void add_loaded(listing *in, const char *name, const char *path, const tt
   tt_json_add_text(made, "description", scene->description);
   tt_json_add_text(made, "file", path);
   tt_json_add_bool(made, "own", !tt_data_comes_along(path));
+  tt_json_add_bool(made, "saved", is_saved(name, path));
   tt_json_add_text(made, "picture", picture);
   tt_json_add_bool(made, "current", present);
   tt_json_add_text(made, "refused", refused ? why.text : NULL);
@@ -206,7 +236,7 @@ static const char *get_keys(void) {
 }
 
 void tt_scene_data_add(tt_web *web, tt_scene_list *list) {
-  list->routes =
-      (tt_scene_routes_options){.picture = make_picture, .context = list->choice, .keys = get_keys};
+  list->routes = (tt_scene_routes_options){
+      .picture = make_picture, .remove = remove_saved, .context = list->choice, .keys = get_keys};
   tt_scene_routes_add(web, &list->routes);
 }

@@ -15,6 +15,8 @@ const scene = expect.object({
   file: expect.text,
   /** Not one that comes with Tether. */
   own: expect.flag,
+  /** From a draft, so that it can be deleted. */
+  saved: expect.flag,
   /** The address of its picture. */
   picture: expect.text,
   current: expect.flag,

@@ -4,6 +4,7 @@ import {anything} from '../../check';
 import {formatDate} from '../../format';
 import {request, useFetched} from '../../http';
 import {scenes as sceneList} from '../../live/scenes';
+import type {Scene} from '../../live/scenes';
 import {notify} from '../../live/store';
 import {may} from '../../role';
 import {go, setParams} from '../../route';
@@ -84,24 +85,47 @@ function NewRobot() {
   );
 }
 
+/** Has the program delete it, or says why it doesn't. */
+async function remove(url: string): Promise<boolean> {
+  try {
+    await request('DELETE', url, undefined, anything);
+    return true;
+  } catch (error) {
+    notify((error as Error).message, 'error');
+    return false;
+  }
+}
+
 function OpenScene() {
   const scenes = useFetched('api/scenes', sceneList);
+  const [asked, ask] = useState<Scene | null>(null);
+  const removeScene = async ({name}: Scene) => {
+    ask(null);
+    await remove(`api/scenes/${encodeURIComponent(name)}`);
+    scenes.again();
+  };
   return (
     <Panel title="Open a scene" class="start-scenes">
       <Show from={scenes} what="scenes" icon="world" missing="">
         {(list) => (
           <ul class="start-list scroll">
-            {list.map(({name, title, description, picture, own}) => (
-              <li key={name}>
-                <button type="button" class="scene-card" onClick={() => go('build', {scene: name})}>
-                  <img src={picture} alt="" loading="lazy" width={96} height={60} />
-                  <span><b>{title}</b>{own && <i class="tag">yours</i>}<small>{description}</small></span>
+            {list.map((scene) => (
+              <li key={scene.name} class="scene-card-frame">
+                <button type="button" class="scene-card" onClick={() => go('build', {scene: scene.name})}>
+                  <img src={scene.picture} alt="" loading="lazy" width={96} height={60} />
+                  <span><b>{scene.title}</b>{scene.own && <i class="tag">yours</i>}<small>{scene.description}</small></span>
                 </button>
+                {scene.saved && <Button icon="trash" label={scene.current ? `${scene.title} runs now: choose another scene first` : `Delete the scene ${scene.title}`} disabled={scene.current || !may('drive')} onClick={() => ask(scene)} />}
               </li>
             ))}
           </ul>
         )}
       </Show>
+      {asked && (
+        <Question title="Delete this scene?" yes="Delete it" no="Keep it" onNo={() => ask(null)} onYes={() => void removeScene(asked)}>
+          {asked.title}, with all files in <code>{asked.file.replace(/[^/]*$/, '')}</code>. It can’t be brought back.
+        </Question>
+      )}
     </Panel>
   );
 }
@@ -109,14 +133,9 @@ function OpenScene() {
 function GoOn() {
   const drafts = useFetched('api/drafts', draftList);
   const [asked, ask] = useState<DraftEntry | null>(null);
-  const remove = async ({draft}: DraftEntry) => {
+  const removeDraft = async ({draft}: DraftEntry) => {
     ask(null);
-    try {
-      await request('DELETE', `api/drafts/${encodeURIComponent(draft)}`, undefined, anything);
-      forgetDraft(draft);
-    } catch (error) {
-      notify((error as Error).message, 'error');
-    }
+    if (await remove(`api/drafts/${encodeURIComponent(draft)}`)) forgetDraft(draft);
     drafts.again();
   };
   const begun = drafts.value?.filter(({untouched}) => !untouched); // of the others the scene is there
@@ -133,7 +152,7 @@ function GoOn() {
         ))}
       </ul>
       {asked && (
-        <Question title="Delete this draft?" yes="Delete it" no="Keep it" onNo={() => ask(null)} onYes={() => void remove(asked)}>
+        <Question title="Delete this draft?" yes="Delete it" no="Keep it" onNo={() => ask(null)} onYes={() => void removeDraft(asked)}>
           {asked.name}, changed {formatDate(asked.changed)}, with all its files. It can’t be brought back.
         </Question>
       )}
