@@ -185,6 +185,44 @@ static void test_thinned_values_may_be_missing(void **state) {
   store->close(store);
 }
 
+/** Of one batch, too, a message is compared with what is stored when its turn comes: with what those before it added, and with nothing of
+ *  those that were left out. */
+static void test_messages_of_a_batch_are_compared_one_by_one(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_store_batch *batch = tt_testing_batch();
+  for (int number = 1; number < 4; number++)
+    tt_testing_add_epoch(batch, 0, number, 1000, 900, 1100, "");
+  tt_testing_add_sample(batch, 0, 0, 90000, 91000);
+  tt_testing_add_value(batch, 0, NULL, 1);
+  tt_testing_write(store, batch);
+  batch = tt_store_batch_new();
+  tt_store_sample *thinned = tt_testing_add_sample(batch, 0, 1, 90000, 91000);
+  thinned->flags = TT_SAMPLE_UNSURE;
+  thinned->thinned = 1;
+  tt_testing_add_value(batch, 0, NULL, 1);  // in epoch 0: all of it is left out
+  tt_testing_add_value(batch, 1, "kept this time", 0);
+  for (int number = 2; number < 4; number++) {  // what was left out is news, once
+    tt_testing_add_sample(batch, 0, number, 90000, 91000)->flags = TT_SAMPLE_UNSURE;
+    tt_testing_add_value(batch, 0, NULL, 1);
+    tt_testing_add_value(batch, 1, "kept this time", 0);
+  }
+  tt_testing_add_sample(batch, 0, 0, 90000, 91000);
+  tt_testing_add_value(batch, 1, "later", 0);
+  tt_testing_add_sample(batch, 0, 3, 90000, 91000)->flags = TT_SAMPLE_UNSURE;
+  tt_testing_add_value(batch, 0, NULL, 1);  // one value was there, the other has come since
+  tt_testing_add_value(batch, 1, "later", 0);
+  tt_testing_write(store, batch);
+  char *expected = g_strconcat(TT_TESTING_ROBO1, "90000 91000 0=1 1='later'\n", NULL);
+  tt_testing_assert_reads(store, 0, 0, expected);
+  g_free(expected);
+  tt_testing_assert_reads(store, 0, 1, "");
+  tt_testing_assert_reads(store, 0, 2, "90000 91000 0=1 1='kept this time'\n");
+  tt_testing_assert_reads(store, 0, 3, "");
+  store->close(store);
+}
+
 /** What find() says. */
 static char *find(tt_store *store, const char *boot, tt_store_batch *batch) {
   const tt_store_question question = {0, boot, batch};
@@ -258,6 +296,8 @@ const tt_store_case tt_store_repeats_cases[] = {
     {"repeats of another boot are none", test_repeats_of_another_boot_are_none, TT_STORE_READS,
      NULL},
     {"thinned values may be missing", test_thinned_values_may_be_missing, TT_STORE_READS, NULL},
+    {"messages of a batch are compared one by one",
+     test_messages_of_a_batch_are_compared_one_by_one, TT_STORE_READS, NULL},
     {"a message is found", test_a_message_is_found, TT_STORE_READS, NULL},
     {0},
 };

@@ -63,8 +63,15 @@ tt_status tt_postgres_begin_stage(tt_postgres *store, tt_error *error) {
   "  AND v.nth < " TEXT_OF(TT_STORE_RECORDS) " AND v.day = " TT_POSTGRES_DAY(                      \
       "s.device_time", "other.anchor") " AND " SAME_VALUE("v", "s") " LIMIT 1) v"
 
+/** Messages of which one epoch has every firm value, as it is stored, or stands in those that are meant of the messages before. */
+#define REPEATED(meant)                                                                            \
+  "SELECT DISTINCT message FROM (SELECT message, count(*) AS count FROM (SELECT * FROM stored"     \
+  " UNION SELECT message, epoch, sample, attribute FROM before" meant                              \
+  ") v GROUP BY message, epoch) found JOIN wanted USING (message, count)"
+
 /** Messages of which every firm value stands in one other epoch of the same boot, or in an earlier message of it. The first value of each
- *  is looked for in all of these, dozens; the others only where it stands. */
+ *  is looked for in all of these, dozens; the others only where it stands. What stands in messages that may be left out themselves does
+ *  not count yet. It says whether such messages are left: then it is done again, without those that were left out. */
 static const char drop_repeats[] =
     "WITH other AS MATERIALIZED (SELECT d.device, d.epoch AS own, o.epoch, o.anchor"
     "  FROM (SELECT DISTINCT device, epoch FROM staging WHERE unsure) d"
@@ -73,19 +80,24 @@ static const char drop_repeats[] =
     "    AND b.epoch <> d.epoch ORDER BY epoch DESC LIMIT " TEXT_OF(TT_STORE_EPOCHS) ") o),"
     " first AS (SELECT DISTINCT ON (message) * FROM staging WHERE unsure AND firm"
     "  ORDER BY message, sample, attribute),"
-    " likely AS MATERIALIZED (SELECT s.message, other.* FROM first s"
-    "  JOIN other ON other.device = s.device AND other.own = s.epoch" STANDS_IN_OTHER "),"
-    " found AS (SELECT s.message, other.epoch, count(*) AS count FROM likely other"
-    "  JOIN staging s ON s.message = other.message" STANDS_IN_OTHER
-    "  WHERE s.unsure AND s.firm GROUP BY s.message, other.epoch"
-    " UNION ALL SELECT s.message, other.epoch, count(DISTINCT (s.sample, s.attribute))"
+    " before AS MATERIALIZED (SELECT s.message, other.epoch, s.sample, s.attribute, o.message AS by"
     "  FROM staging s JOIN other ON other.device = s.device AND other.own = s.epoch"
     "  JOIN staging o ON o.device = s.device AND o.epoch = other.epoch"
     "   AND o.device_time = s.device_time AND o.message < s.message AND " SAME_VALUE("o", "s")
-    "  WHERE s.unsure AND s.firm GROUP BY s.message, other.epoch),"
-    " wanted AS (SELECT message, count(*) AS count FROM staging WHERE firm GROUP BY message)"
-    " DELETE FROM staging WHERE message IN"
-    " (SELECT message FROM found JOIN wanted USING (message, count))";
+    "  WHERE s.unsure AND s.firm),"
+    " likely AS MATERIALIZED (SELECT s.message, other.* FROM first s"
+    "  JOIN other ON other.device = s.device AND other.own = s.epoch" STANDS_IN_OTHER
+    " UNION SELECT s.message, other.* FROM first s JOIN before USING (message, sample, attribute)"
+    "  JOIN other ON other.device = s.device AND other.own = s.epoch"
+    "   AND other.epoch = before.epoch),"
+    " stored AS MATERIALIZED (SELECT s.message, other.epoch, s.sample, s.attribute"
+    "  FROM likely other JOIN staging s ON s.message = other.message" STANDS_IN_OTHER
+    "  WHERE s.unsure AND s.firm),"
+    " wanted AS (SELECT message, count(*) AS count FROM staging WHERE firm GROUP BY message),"
+    " perhaps AS MATERIALIZED (" REPEATED("") "),"
+    " surely AS MATERIALIZED (" REPEATED(" WHERE by NOT IN (SELECT message FROM perhaps)") "),"
+    " gone AS (DELETE FROM staging WHERE message IN (SELECT message FROM surely))"
+    " SELECT count(*) FROM perhaps WHERE message NOT IN (SELECT message FROM surely)";
 
 /** Notes the last record of each moment. */
 static const char note_last[] =
@@ -123,11 +135,22 @@ static const char move_numbered[] = "INSERT INTO numbered_value (" COLUMNS
                                     ", nth, seq FROM staging WHERE nth > 0"
                                     " ORDER BY sample";
 
+/** Each time the first of those that are left is decided. */
+static tt_status drop_all_repeats(tt_postgres *store, tt_error *error) {
+  for (int64_t left = 1; left;) {
+    PGresult *result;
+    TT_TRY(tt_postgres_query(store, drop_repeats, &result, error));
+    left = tt_postgres_integer(result, 0, 0);
+    PQclear(result);
+  }
+  return TT_OK;
+}
+
 tt_status tt_postgres_end_stage(tt_postgres *store, bool doubtful, tt_error *error) {
   static const char *const steps[] = {
       note_last, drop_what_is_there, drop_what_comes_twice, number_records, move, move_numbered};
   TT_TRY(tt_postgres_do(store, "ANALYZE staging", error));
-  if (doubtful) TT_TRY(tt_postgres_do(store, drop_repeats, error));
+  if (doubtful) TT_TRY(drop_all_repeats(store, error));
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
     TT_TRY(tt_postgres_do(store, steps[i], error));
   return TT_OK;
