@@ -58,6 +58,39 @@ static void test_another_value_is_another_sample(void **state) {
   store->close(store);
 }
 
+/** Writes a sample of the first device by itself; a text or a number that is NULL or 0 is none. */
+static void write_one(tt_store *store, int64_t seq, double number, const char *text) {
+  tt_store_batch *batch = tt_store_batch_new();
+  tt_testing_add_sample(batch, 0, 0, 90000, 91000)->seq = seq;
+  if (number != 0) tt_testing_add_value(batch, 0, NULL, number);
+  if (text) tt_testing_add_value(batch, 1, text, 0);
+  tt_testing_write(store, batch);
+}
+
+/** What comes again may be a part of what was sent: the rest doesn't fit any more, or a minimum interval leaves it out. */
+static void test_a_part_of_a_record_is_stored_once(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  write_one(store, 0, 1, NULL);
+  write_one(store, 0, 2, "b");
+  write_one(store, 5, 1, NULL);
+  write_one(store, 6, 2, "b");
+  for (int turn = 0; turn < 2; turn++) {
+    write_one(store, 0, 0, "b");
+    write_one(store, 0, 0, "c");  // the first record has none yet
+    write_one(store, 6, 0, "b");
+  }
+  char *expected = g_strconcat(TT_TESTING_ROBO1,
+                               "90000 91000 0=1 1='c'\n90000 91000 0=2 1='b'\n"
+                               "90000 91000 #5 0=1\n90000 91000 #6 0=2 1='b'\n",
+                               NULL);
+  tt_testing_assert_reads(store, 0, 0, expected);
+  g_free(expected);
+  store->close(store);
+}
+
 /** A clock that stands still: more records of one moment than are compared. */
 static void test_many_of_one_moment(void **state) {
   (void)state;
@@ -288,6 +321,8 @@ static void test_a_message_is_found(void **state) {
 const tt_store_case tt_store_repeats_cases[] = {
     {"a repeat is stored once", test_a_repeat_is_stored_once, TT_STORE_READS, NULL},
     {"another value is another sample", test_another_value_is_another_sample, TT_STORE_READS, NULL},
+    {"a part of a record is stored once", test_a_part_of_a_record_is_stored_once, TT_STORE_READS,
+     NULL},
     {"many of one moment", test_many_of_one_moment, TT_STORE_READS, NULL},
     {"a number of its own makes a message another",
      test_a_number_of_its_own_makes_a_message_another, TT_STORE_READS, NULL},

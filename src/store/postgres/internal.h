@@ -178,6 +178,10 @@ tt_status tt_postgres_note_passed(tt_postgres *store, const tt_store_batch *batc
 tt_status tt_postgres_is_doubtful(tt_postgres *store, const tt_store_batch *batch,
                                   const tt_list *unsure, const tt_postgres_ids *known,
                                   bool *doubtful, tt_error *error);
+/** Whether moments of a batch may have records that another value need not meet by its key: what comes again of those is to be looked for.
+ *  Within a transaction. */
+tt_status tt_postgres_find_records(tt_postgres *store, const tt_store_batch *batch,
+                                   const tt_postgres_ids *known, bool *any, tt_error *error);
 /** Makes the table `staging`, for rows of `numbered_value` and the columns TT_POSTGRES_STAGED; it goes with the
  *  transaction. */
 tt_status tt_postgres_begin_stage(tt_postgres *store, tt_error *error);

@@ -39,6 +39,61 @@ tt_status tt_postgres_is_doubtful(tt_postgres *store, const tt_store_batch *batc
   return TT_OK;
 }
 
+/** From when to when samples of an epoch are. */
+typedef struct stretch {
+  int device, epoch; /**< as the database calls them */
+  int64_t from, to;  /**< µs, inclusive */
+} stretch;
+
+/** False: out of memory. */
+static bool list_stretches(const tt_store_batch *batch, const tt_postgres_ids *known,
+                           tt_list *stretches) {
+  tt_map places = {0};
+  bool noted = true;
+  for (uint32_t i = 0; i < batch->samples.len && noted; i++) {
+    const tt_store_sample *sample = &tt_list_at(&batch->samples, tt_store_sample, i);
+    const tt_map_key key = {sample->device, sample->epoch};
+    const int64_t at = sample->device_time, *place = tt_map_get(&places, key);
+    stretch *there = place ? &tt_list_at(stretches, stretch, *place) : NULL;
+    if (there && at < there->from) there->from = at;
+    if (there && at > there->to) there->to = at;
+    const int64_t *epoch = there ? NULL : tt_map_get(&known->epochs, key);
+    if (!epoch) continue;
+    const stretch added = {tt_postgres_get_id(&known->devices, sample->device), (int)*epoch, at,
+                           at};
+    noted = tt_map_put(&places, key, stretches->len) && tt_list_add(stretches, &added, 1);
+  }
+  tt_map_clear(&places);
+  return noted;
+}
+
+tt_status tt_postgres_find_records(tt_postgres *store, const tt_store_batch *batch,
+                                   const tt_postgres_ids *known, bool *any, tt_error *error) {
+  tt_list stretches = TT_LIST(stretch, NULL), sql = TT_LIST(char, NULL);
+  PGresult *result = NULL;
+  tt_status status = list_stretches(batch, known, &stretches) ? TT_OK : TT_NOMEM;
+  tt_list_print(&sql, "SELECT FROM (VALUES ");
+  for (uint32_t i = 0; i < stretches.len; i++) {
+    const stretch *one = &tt_list_at(&stretches, stretch, i);
+    tt_list_print(&sql, "%s(%d, %d, '%" PRId64 "'::bigint, '%" PRId64 "'::bigint)", i ? ", " : "",
+                  one->device, one->epoch, one->from, one->to);
+  }
+  tt_list_print(&sql,
+                ") s (device, epoch, first, last) CROSS JOIN LATERAL (SELECT FROM numbered_value v"
+                " WHERE v.device = s.device AND v.epoch = s.epoch"
+                " AND v.device_time BETWEEN s.first AND s.last AND (v.nth > 1 OR v.seq IS NULL)"
+                " LIMIT 1) v LIMIT 1");
+  if (status != TT_OK || sql.failed)
+    status = tt_fail(error, TT_NOMEM, "out of memory");
+  else if (stretches.len)
+    status = tt_postgres_query(store, sql.data, &result, error);
+  *any = status == TT_OK && result && PQntuples(result);
+  PQclear(result);
+  tt_list_free(&stretches);
+  tt_list_free(&sql);
+  return status;
+}
+
 tt_status tt_postgres_begin_stage(tt_postgres *store, tt_error *error) {
   return tt_postgres_do(store,
                         "CREATE TEMP TABLE staging (LIKE numbered_value, sample integer,"

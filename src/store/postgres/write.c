@@ -1,5 +1,5 @@
 /* write.c: a batch is one transaction, its values one binary COPY into the table itself; only when a value
- * was there already, or may be in another epoch, does the batch go through a staging table (stage.c).
+ * was there already, or may be in another record or epoch, does the batch go through a staging table (stage.c).
  *
  * One lock keeps collectors apart: those that write what is new share it; who defines something, or looks at what is there,
  * has it alone, so that it sees all that the others have written and none of them writes meanwhile.
@@ -387,17 +387,19 @@ static tt_status put_samples(writing *job, bool doubtful, tt_error *error) {
 static tt_status write_once(writing *job, tt_error *error) {
   tt_postgres *store = job->store;
   const tt_store_batch *batch = job->batch;
-  bool unsure, doubtful = false;
+  bool unsure, doubtful = false, records = false;
   bool defines = !tt_postgres_learn(store, batch, job->known);
   bool alone = job->alone || job->staged || is_unsure(job) || defines;
   if (!defines) TT_TRY(tt_postgres_widen(store, batch, job->known, error));
   TT_TRY(begin(store, alone, error));
   if (defines) TT_TRY(put_definitions(store, batch, job->known, error));
   TT_TRY(tt_postgres_find_unsure(store, batch, job->known, &job->unsure, &unsure, error));
-  if (unsure && !alone) return tt_fail(error, TT_AGAIN, "some of it was overtaken");
+  if (!job->staged) TT_TRY(tt_postgres_find_records(store, batch, job->known, &records, error));
+  if ((unsure || records) && !alone)
+    return tt_fail(error, TT_AGAIN, "some of it may be there, and has to be looked for");
   if (unsure)
     TT_TRY(tt_postgres_is_doubtful(store, batch, &job->unsure, job->known, &doubtful, error));
-  job->staged |= doubtful;
+  job->staged |= doubtful || records;
   if (batch->samples.len) TT_TRY(put_samples(job, doubtful, error));
   if (unsure) TT_TRY(tt_postgres_note_passed(store, batch, job->known, error));
   return tt_postgres_do(store, "COMMIT", error);
