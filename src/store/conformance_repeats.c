@@ -256,6 +256,32 @@ static void test_messages_of_a_batch_are_compared_one_by_one(void **state) {
   store->close(store);
 }
 
+/** However many values of a message stand in another epoch, another one makes it news. */
+static void test_every_value_of_a_message_counts(void **state) {
+  (void)state;
+  enum { VALUES = 2 * TT_STORE_VALUES };
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_store_batch *batch = tt_testing_batch();
+  tt_testing_add_epoch(batch, 0, 1, 2000, 1900, 2100, "");
+  for (int turn = 0; turn < 3; turn++) {
+    for (int i = 0; i < VALUES; i++) {  // of one message
+      const unsigned flags = (turn ? TT_SAMPLE_UNSURE : 0) | (i ? TT_SAMPLE_CONTINUES : 0);
+      tt_testing_add_sample(batch, 0, turn > 0, 90000 + i, 91000 + i)->flags = flags;
+      tt_testing_add_value(batch, 0, NULL, turn == 2 && i == VALUES - 1 ? 2 : 1);
+    }
+    tt_testing_write(store, batch);
+    batch = tt_store_batch_new();
+    char *read = tt_testing_read(store, 0, 1, INT64_MIN, INT64_MAX, NULL, 0);
+    int lines = 0;
+    for (const char *c = read; *c; c++) lines += *c == '\n';
+    assert_int_equal(lines, turn == 2 ? VALUES : 0);
+    g_free(read);
+  }
+  tt_store_batch_free(batch);
+  store->close(store);
+}
+
 /** What find() says. */
 static char *find(tt_store *store, const char *boot, tt_store_batch *batch) {
   const tt_store_question question = {0, boot, batch};
@@ -331,6 +357,7 @@ const tt_store_case tt_store_repeats_cases[] = {
     {"repeats of another boot are none", test_repeats_of_another_boot_are_none, TT_STORE_READS,
      NULL},
     {"thinned values may be missing", test_thinned_values_may_be_missing, TT_STORE_READS, NULL},
+    {"every value of a message counts", test_every_value_of_a_message_counts, TT_STORE_READS, NULL},
     {"messages of a batch are compared one by one",
      test_messages_of_a_batch_are_compared_one_by_one, TT_STORE_READS, NULL},
     {"a message is found", test_a_message_is_found, TT_STORE_READS, NULL},

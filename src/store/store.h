@@ -51,7 +51,7 @@ typedef struct tt_store_question {
 #define TT_STORE_EPOCHS 64
 /** Records of one moment that a sample is compared with: the latest so many; elsewhere than in its epoch the first ones. */
 #define TT_STORE_RECORDS 100
-/** Values by which a message is known. */
+/** Values by which find() knows a message. Whoever leaves one out as a repeat compares all of them. */
 #define TT_STORE_VALUES 64
 
 /** Removes values, whole records where nothing is left of them. Names stay. */

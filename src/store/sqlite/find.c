@@ -83,7 +83,7 @@ static tt_status is_in_row(tt_sqlite_finder *finder, const tt_sqlite_sought *sou
 static tt_status has_the_rest(tt_sqlite_finder *finder, const tt_sqlite_sought *sought, int epoch,
                               tt_store_firm firm, bool sealed, bool *has, tt_error *error) {
   *has = true;
-  for (int i = 1; i < TT_STORE_VALUES && *has; i++) {
+  for (uint32_t i = 1; i < sought->values && *has; i++) {
     if (!tt_store_next_firm(sought->batch, sought->first, sought->count, &firm)) break;
     TT_TRY(is_in_row(finder, sought, epoch, &firm, has, error));
     if (!*has && sealed) TT_TRY(is_sealed(finder, sought, epoch, &firm, has, error));

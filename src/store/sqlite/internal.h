@@ -74,6 +74,7 @@ typedef struct tt_sqlite_sought {
   int except;
   const tt_store_batch *batch;
   uint32_t first, count;
+  uint32_t values; /**< that are looked at, at most */
 } tt_sqlite_sought;
 
 /** Looks into segments, too. To be closed on failure, too. */

@@ -384,7 +384,8 @@ static tt_status is_repeat(tt_sqlite_samples *samples, uint32_t first, uint32_t 
                              .except = sample->epoch,
                              .batch = samples->batch,
                              .first = first,
-                             .count = count};
+                             .count = count,
+                             .values = UINT32_MAX};
   int epoch;
   tt_status status = result == SQLITE_ROW && boot
                          ? tt_sqlite_find(&samples->finder, &sought, &epoch, error)

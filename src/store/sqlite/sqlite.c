@@ -320,7 +320,8 @@ static tt_status sqlite_find(tt_store *base, const tt_store_question *question, 
                              .boot = question->boot,
                              .except = -1,
                              .batch = question->batch,
-                             .count = question->batch->samples.len};
+                             .count = question->batch->samples.len,
+                             .values = TT_STORE_VALUES};
   tt_error error;
   int number = -1;
   tt_status status = open_finder(store, &error);
