@@ -498,6 +498,52 @@ static void test_repeats_of_long_texts_are_found(void **state) {
   store->close(store);
 }
 
+/** Samples of one moment, each with long texts that differ. */
+static void write_moment(tt_store *store, int number, int samples, int attributes, unsigned flags) {
+  enum { TOGETHER = 2000, SIZE = 4000 };
+  char text[SIZE + 1] = "";
+  for (int i = 0; i < samples;) {
+    tt_store_batch *batch = tt_store_batch_new();
+    tt_testing_add_name(&batch->devices, 0, "A", NULL);
+    for (int a = 0; a < attributes; a++) {
+      char name[16];
+      snprintf(name, sizeof name, "S.d.a%d", a);
+      tt_testing_add_name(&batch->attributes, a, name, NULL);
+    }
+    tt_testing_add_epoch(batch, 0, number, 0, 0, 0, "");
+    for (int end = i + TOGETHER / attributes; i < samples && i < end; i++) {
+      tt_testing_add_sample(batch, 0, number, 5, 5)->flags = flags;
+      memset(text, 'x', SIZE);
+      text[snprintf(text, SIZE, "%d", i)] = ' ';
+      for (int a = 0; a < attributes; a++) tt_testing_add_value(batch, a, text, 0);
+    }
+    tt_testing_write(store, batch);
+  }
+}
+
+/** A device whose clock stands still gives one moment more than an answer may have. Who asked for all of it could never store what that
+ *  device, or another one of the batch, sends after a restart. */
+static void test_a_moment_with_more_than_an_answer_has(void **state) {
+  (void)state;
+  enum { SAMPLES = 17000 };
+  tt_store *store = tt_testing_open_url(servers_one());
+  write_moment(store, 0, SAMPLES, 1, 0);
+  write_moment(store, 1, 1, 1, TT_SAMPLE_UNSURE);  // the first ones are compared
+  assert_int_equal(servers_ask(servers_one(), VALUES), SAMPLES);
+  store->close(store);
+}
+
+/** The first records are more than that, too: what is sent again is stored again. */
+static void test_records_with_more_than_an_answer_has(void **state) {
+  (void)state;
+  enum { ATTRIBUTES = 180 };
+  tt_store *store = tt_testing_open_url(servers_one());
+  write_moment(store, 0, TT_STORE_RECORDS, ATTRIBUTES, 0);
+  write_moment(store, 1, 1, ATTRIBUTES, TT_SAMPLE_UNSURE);
+  assert_int_equal(servers_ask(servers_one(), VALUES), (TT_STORE_RECORDS + 1) * ATTRIBUTES);
+  store->close(store);
+}
+
 static tt_store_batch *new_sample(int64_t time) {
   tt_store_batch *batch = tt_store_batch_new();
   tt_testing_add_name(&batch->devices, 0, "A", NULL);
@@ -592,6 +638,8 @@ int main(void) {
       cmocka_unit_test_setup(test_what_two_writers_are_told_by_chance, servers_clean),
       cmocka_unit_test_setup(test_repeats_of_many_devices_are_looked_for_at_once, servers_clean),
       cmocka_unit_test_setup(test_repeats_of_long_texts_are_found, servers_clean),
+      cmocka_unit_test_setup(test_a_moment_with_more_than_an_answer_has, servers_clean),
+      cmocka_unit_test_setup(test_records_with_more_than_an_answer_has, servers_clean),
       cmocka_unit_test_setup(test_a_batch_that_takes_longer_than_it_is_waited_for, servers_clean),
       cmocka_unit_test_setup(test_who_hurries_waits_for_no_slow_server, servers_clean),
       cmocka_unit_test_setup(test_a_server_that_is_killed_while_it_is_written, servers_clean)};
