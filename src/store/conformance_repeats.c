@@ -138,6 +138,32 @@ static void test_a_number_of_its_own_makes_a_message_another(void **state) {
   store->close(store);
 }
 
+static void test_numbered_messages_of_one_moment_stay_apart(void **state) {
+  (void)state;
+  tt_store *store = tt_testing_open();
+  g_free(tt_testing_load(store));
+  tt_testing_write(store, tt_testing_batch());
+  write_one(store, 5, 1, NULL);
+  write_one(store, 6, 0, "b");  // none of the attributes of the other one
+  char *expected =
+      g_strconcat(TT_TESTING_ROBO1, "90000 91000 #5 0=1\n90000 91000 #6 1='b'\n", NULL);
+  tt_testing_assert_reads(store, 0, 0, expected);
+  g_free(expected);
+  tt_store_reader *reader;
+  tt_error error;
+  uint64_t records;
+  const tt_store_range all = {0, 0, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, NULL, 0, true};
+  if (store->open_reader(store, &reader, &error) != TT_OK ||
+      reader->count(reader, &all, &records, &error) != TT_OK)
+    fail_msg("%s", error.text);
+  assert_int_equal(records, 3);
+  char *newest_first = tt_testing_read_range(reader, &all);
+  assert_string_equal(newest_first, "90000 91000 #6 1='b'\n90000 91000 #5 0=1\n" TT_TESTING_ROBO1);
+  g_free(newest_first);
+  reader->close(reader);
+  store->close(store);
+}
+
 /* --- messages sent again --- */
 
 /** Two samples of one message. */
@@ -352,6 +378,8 @@ const tt_store_case tt_store_repeats_cases[] = {
     {"many of one moment", test_many_of_one_moment, TT_STORE_READS, NULL},
     {"a number of its own makes a message another",
      test_a_number_of_its_own_makes_a_message_another, TT_STORE_READS, NULL},
+    {"numbered messages of one moment stay apart", test_numbered_messages_of_one_moment_stay_apart,
+     TT_STORE_READS, NULL},
     {"what may be a repeat is looked for in other epochs",
      test_what_may_be_a_repeat_is_looked_for_in_other_epochs, TT_STORE_READS, NULL},
     {"repeats of another boot are none", test_repeats_of_another_boot_are_none, TT_STORE_READS,

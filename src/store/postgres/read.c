@@ -5,15 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** What all values of a record share besides their moment. */
+typedef struct record_head {
+  int64_t time, seq;
+} record_head;
+
 struct tt_store_cursor {
   tt_postgres_reader *reader;
   tt_postgres_stream streams[2]; /**< of `value` and `numbered_value` */
   /** Of the moment in hand, `given` of them already; texts are offsets until it is whole. */
   tt_list cells; /**< tt_store_cell */
-  tt_list times; /**< int64_t: theirs */
+  tt_list heads; /**< record_head: theirs */
   tt_list text;
   uint32_t given;
-  int64_t device_time, seq; /**< of all of them */
+  int64_t device_time; /**< of all of them */
   bool newest_first;
 };
 
@@ -56,7 +61,7 @@ static tt_status reader_holds(tt_store_reader *base, int device, int attribute, 
 static void cursor_close(tt_store_cursor *cursor) {
   for (int i = 0; i < 2; i++) tt_postgres_close_stream(cursor->reader, &cursor->streams[i]);
   tt_list_free(&cursor->cells);
-  tt_list_free(&cursor->times);
+  tt_list_free(&cursor->heads);
   tt_list_free(&cursor->text);
   free(cursor);
 }
@@ -101,7 +106,7 @@ static tt_status reader_open(tt_store_reader *base, const tt_store_range *range,
   if (!cursor) return tt_fail(error, TT_NOMEM, "out of memory");
   cursor->reader = reader;
   cursor->cells = TT_LIST(tt_store_cell, NULL);
-  cursor->times = TT_LIST(int64_t, NULL);
+  cursor->heads = TT_LIST(record_head, NULL);
   cursor->text = TT_LIST(char, NULL);
   cursor->newest_first = range->newest_first;
   tt_status status =
@@ -120,9 +125,10 @@ static tt_status reader_count(tt_store_reader *base, const tt_store_range *range
                               tt_error *error) {
   tt_postgres_reader *reader = (tt_postgres_reader *)base;
   tt_list sql = TT_LIST(char, NULL);
-  tt_list_print(&sql, "SELECT count(*) FROM (SELECT DISTINCT device_time, 0, time FROM value");
+  tt_list_print(
+      &sql, "SELECT count(*) FROM (SELECT DISTINCT device_time, 0, time, NULL::bigint FROM value");
   print_range(reader, range, &sql);
-  tt_list_print(&sql, " UNION ALL SELECT DISTINCT device_time, nth, time FROM numbered_value");
+  tt_list_print(&sql, " UNION ALL SELECT DISTINCT device_time, nth, time, seq FROM numbered_value");
   print_range(reader, range, &sql);
   tt_list_print(&sql, ") r");
   PGresult *result;
@@ -163,76 +169,89 @@ static tt_postgres_stream *first_of(tt_store_cursor *cursor) {
   return device_time(plain) <= device_time(numbered) ? plain : numbered;
 }
 
-/** A cell with its time, and where it stood. */
-typedef struct timed_cell {
+/** A cell with its record, and where it stood. */
+typedef struct headed_cell {
   tt_store_cell cell;
-  int64_t time;
+  record_head head;
   uint32_t place;
-} timed_cell;
+} headed_cell;
 
-static int by_time(const void *a, const void *b) {
-  const timed_cell *left = a, *right = b;
-  const int places = (left->place > right->place) - (left->place < right->place);
-  return left->time == right->time ? places : left->time > right->time ? 1 : -1;
+static int compare(int64_t left, int64_t right) { return (left > right) - (left < right); }
+
+static int compare_heads(const record_head *left, const record_head *right) {
+  const int times = compare(left->time, right->time);
+  return times ? times : compare(left->seq, right->seq);
 }
 
-static int by_time_newest_first(const void *a, const void *b) {
-  const timed_cell *left = a, *right = b;
-  return left->time == right->time ? by_time(a, b) : by_time(b, a);
+static int by_head(const void *a, const void *b) {
+  const headed_cell *left = a, *right = b;
+  const int heads = compare_heads(&left->head, &right->head);
+  return heads ? heads : compare(left->place, right->place);
 }
 
-/** Cells of one time side by side. False: out of memory. */
-static bool order_by_time(tt_store_cursor *cursor) {
+static int by_head_newest_first(const void *a, const void *b) {
+  const headed_cell *left = a, *right = b;
+  return compare_heads(&left->head, &right->head) ? by_head(b, a) : by_head(a, b);
+}
+
+/** Cells of one record side by side. False: out of memory. */
+static bool order_by_head(tt_store_cursor *cursor) {
   const uint32_t count = cursor->cells.len;
-  const int64_t *times = cursor->times.data;
+  const record_head *heads = cursor->heads.data;
   bool mixed = false;
-  for (uint32_t i = 1; i < count; i++) mixed |= times[i] != times[0];
-  timed_cell *all = mixed ? malloc(count * sizeof *all) : NULL;
+  for (uint32_t i = 1; i < count; i++) mixed |= compare_heads(&heads[i], &heads[0]) != 0;
+  headed_cell *all = mixed ? malloc(count * sizeof *all) : NULL;
   if (!all) return !mixed;
   for (uint32_t i = 0; i < count; i++)
-    all[i] = (timed_cell){tt_list_at(&cursor->cells, tt_store_cell, i), times[i], i};
-  qsort(all, count, sizeof *all, cursor->newest_first ? by_time_newest_first : by_time);
+    all[i] = (headed_cell){tt_list_at(&cursor->cells, tt_store_cell, i), heads[i], i};
+  qsort(all, count, sizeof *all, cursor->newest_first ? by_head_newest_first : by_head);
   for (uint32_t i = 0; i < count; i++) {
     tt_list_at(&cursor->cells, tt_store_cell, i) = all[i].cell;
-    tt_list_at(&cursor->times, int64_t, i) = all[i].time;
+    tt_list_at(&cursor->heads, record_head, i) = all[i].head;
   }
   free(all);
   return true;
 }
 
-/** All values of the next moment, in order of their times. */
+static record_head head_at(const tt_postgres_stream *from) {
+  const bool numbered = !PQgetisnull(from->rows, from->row, 6);
+  return (record_head){tt_postgres_time_at(from, 1), numbered ? tt_postgres_bigint_at(from, 6) : 0};
+}
+
+/** All values of the next moment, record by record. */
 static tt_status next_moment(tt_store_cursor *cursor, tt_error *error) {
   tt_list_cut(&cursor->cells, 0);
-  tt_list_cut(&cursor->times, 0);
+  tt_list_cut(&cursor->heads, 0);
   tt_list_cut(&cursor->text, 0);
   cursor->given = 0;
   tt_postgres_stream *from = first_of(cursor);
   if (!from) return TT_END;
   cursor->device_time = device_time(from);
-  cursor->seq = PQgetisnull(from->rows, from->row, 6) ? 0 : tt_postgres_bigint_at(from, 6);
   const int32_t nth = tt_postgres_int_at(from, 5);
   while (tt_postgres_has_row(from) && device_time(from) == cursor->device_time &&
          tt_postgres_int_at(from, 5) == nth) {
-    const int64_t time = tt_postgres_time_at(from, 1);
+    const record_head head = head_at(from);
     if (!take_cell(cursor, from)) return tt_fail(error, TT_NOMEM, "out of memory");
-    if (cursor->cells.len > cursor->times.len) tt_list_add(&cursor->times, &time, 1);
+    if (cursor->cells.len > cursor->heads.len) tt_list_add(&cursor->heads, &head, 1);
     TT_TRY(tt_postgres_next_row(cursor->reader, from, error));
   }
-  if (cursor->times.failed || !order_by_time(cursor))
+  if (cursor->heads.failed || !order_by_head(cursor))
     return tt_fail(error, TT_NOMEM, "out of memory");
   tt_store_settle_texts(&cursor->cells, &cursor->text);
   return TT_OK;
 }
 
-/** What joined a moment when its device's clock was estimated anew has another time: it is a record of its own, found by its time. */
+/** What joined a moment when its device's clock was estimated anew has another time: it is a record of its own, found by its time. So is
+ *  another message of it, by its number. */
 static tt_status cursor_next(tt_store_cursor *cursor, tt_store_record *record, tt_error *error) {
   while (cursor->given == cursor->cells.len) TT_TRY(next_moment(cursor, error));
-  const int64_t *times = cursor->times.data;
+  const record_head *heads = cursor->heads.data;
   const uint32_t first = cursor->given;
   record->device_time = cursor->device_time;
-  record->seq = cursor->seq;
-  record->time = times[first];
-  while (cursor->given < cursor->cells.len && times[cursor->given] == record->time) cursor->given++;
+  record->seq = heads[first].seq;
+  record->time = heads[first].time;
+  while (cursor->given < cursor->cells.len && !compare_heads(&heads[cursor->given], &heads[first]))
+    cursor->given++;
   record->cells = &tt_list_at(&cursor->cells, tt_store_cell, first);
   record->count = (int)(cursor->given - first);
   return TT_OK;
