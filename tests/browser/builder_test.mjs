@@ -264,6 +264,13 @@ test("one's own robot is put on the field and driven from the client that is mad
     await list.waitFor();
     await page.goBack();
     await page.locator('.steps').waitFor();
+    // What is being typed meanwhile is taken.
+    const name = page.getByRole('textbox', {name: 'Name', exact: true});
+    await name.fill('typed');
+    await page.goForward();
+    await list.waitFor();
+    await page.goBack();
+    await until('it is there', () => name.inputValue(), (text) => text === 'typed');
   });
 
   await t.test('a scene that was saved is deleted by who confirms it', async () => {

@@ -140,6 +140,8 @@ export function forget(addresses: readonly string[]): void {
 /** Fields take what is typed as they are left, and whoever leaves the page leaves its field. The focus stays, as the page may. */
 const leaveField = () => void document.activeElement?.dispatchEvent(new FocusEvent('blur'));
 
+addEventListener('hashchange', leaveField, true); // before what is shown changes
+
 const isAway = () => ['lost', 'refused', 'connecting'].includes(connection.peek());
 
 addEventListener('pagehide', () => {

@@ -61,19 +61,20 @@ function focus(field, find) {
   document.activeElement = {dispatchEvent: ({type}) => type === 'blur' && find(field.now).props.onBlur()};
 }
 
-test('what stands in a field that takes it as it is left is taken as the page goes away', async () => {
+test('what stands in a field that takes it as it is left is taken as the page goes away, or another is shown', async () => {
   const taken = [];
-  for (const [view, props, text] of [[typed.Typed, {value: '1 m', set: (now) => taken.push(now)}, '2 m'], [typed.NumberField, {value: 1, onChange: (now) => taken.push(now)}, '2']]) {
+  const goOn = () => listeners.hashchange?.forEach((act) => act({}));
+  for (const [view, props, text, go] of [[typed.Typed, {value: '1 m', set: (now) => taken.push(now)}, '2 m', leave], [typed.Typed, {value: '1 m', set: (now) => taken.push(now)}, '3 m', goOn], [typed.NumberField, {value: 1, onChange: (now) => taken.push(now)}, '2', leave]]) {
     const field = run(view, props);
     await until(() => field.now);
     field.now.props.onInput({currentTarget: {value: text}});
     await until(() => field.now.props.value === text);
     focus(field, (drawn) => drawn);
-    leave();
+    go();
     document.activeElement = null;
     field.end();
   }
-  assert.deepEqual(taken, ['2 m', 2]);
+  assert.deepEqual(taken, ['2 m', '3 m', 2]);
 });
 
 test('a tag that is being typed is sent as the page goes away, and asked for where it cannot be', async () => {
