@@ -151,7 +151,7 @@ static void test_numbered_messages_of_one_moment_stay_apart(void **state) {
   g_free(expected);
   tt_store_reader *reader;
   tt_error error;
-  uint64_t records;
+  uint64_t records = 0;
   const tt_store_range all = {0, 0, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, NULL, 0, true};
   if (store->open_reader(store, &reader, &error) != TT_OK ||
       reader->count(reader, &all, &records, &error) != TT_OK)
